@@ -1,0 +1,31 @@
+//! Generates the C header from `src/ffi.rs` and names the shared library.
+
+use std::path::PathBuf;
+use std::{env, fs};
+
+/// The number in the soname; `denise_abi_version` returns it.
+const ABI: u32 = 1;
+
+fn main() {
+    for input in ["src/ffi.rs", "cbindgen.toml"] {
+        println!("cargo::rerun-if-changed={input}");
+    }
+    // The committed header is compared with this one by tests/header.rs; `make header` copies it.
+    let header = PathBuf::from(env::var_os("OUT_DIR").expect("set by cargo")).join("denise.h");
+    let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("set by cargo"));
+    let config = cbindgen::Config::from_file(root.join("cbindgen.toml")).expect("cbindgen.toml");
+    let bindings = cbindgen::Builder::new()
+        .with_config(config)
+        .with_src(root.join("src/ffi.rs"))
+        .generate()
+        .expect("src/ffi.rs can be turned into a header");
+    let mut text = Vec::new();
+    bindings.write(&mut text);
+    fs::write(&header, text).expect("OUT_DIR is writable");
+    println!("cargo::rustc-env=DENISE_HEADER={}", header.display());
+    println!("cargo::rustc-env=DENISE_ABI={ABI}");
+    if env::var("CARGO_CFG_TARGET_OS").as_deref() == Ok("linux") {
+        // nodelete: a host that closes and opens the library again finds it as it was.
+        println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libdenise.so.{ABI},-z,nodelete");
+    }
+}

@@ -1,0 +1,220 @@
+//! A loaded network: what it takes, and what it gives.
+
+use crate::batch::{Batch, Outputs};
+use crate::simd::Isa;
+use crate::status::{Error, Status};
+use crate::unrolled::{self, Engine, Kernels, Layer, Scratch};
+use crate::workspaces::Workspaces;
+use core::ffi::CStr;
+
+/// Largest n.
+pub const MAX_N: usize = 512;
+/// Largest k.
+pub const MAX_K: usize = 32;
+const DEFAULT_N: usize = 20;
+const DEFAULT_K: usize = 3;
+/// Working memory is reserved for every call that may run at once; this many is more than any machine needs.
+const MAX_CONCURRENCY: usize = 4096;
+
+/// Which instruction set to use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum InstructionSet {
+    /// The fastest that the machine has.
+    #[default]
+    Best,
+    /// What every machine of the architecture has: SSE2, or NEON.
+    Portable,
+    /// AVX2 with FMA.
+    Avx2,
+    /// AVX-512.
+    Avx512,
+}
+
+/// What a network is loaded for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// Size of the matrices; 0 for the network's own, which is 20.
+    pub n: usize,
+    /// Largest rank of L; 0 for the network's own, which is 3.
+    pub k: usize,
+    /// Calls that may run at once without waiting for each other; 0 for the number of CPUs.
+    pub max_concurrency: usize,
+    /// The instruction set to use.
+    pub instruction_set: InstructionSet,
+    /// Threads that work on parts of a call beside the one that makes it.
+    pub(crate) helpers: usize,
+}
+
+/// A value type of matrices: `f32` or `f64`.
+#[allow(private_bounds, reason = "sealed: no other crate can implement it")]
+pub trait Element: Precision {}
+impl Element for f32 {}
+impl Element for f64 {}
+
+/// Finds the part of a model that works in this precision.
+pub(crate) trait Precision: Kernels {
+    fn part(model: &Model) -> &Part<Self>;
+}
+
+impl Precision for f32 {
+    fn part(model: &Model) -> &Part<f32> {
+        &model.f32
+    }
+}
+
+impl Precision for f64 {
+    fn part(model: &Model) -> &Part<f64> {
+        &model.f64
+    }
+}
+
+/// A network in one precision, with its working memory.
+pub(crate) struct Part<F> {
+    engine: Engine<F>,
+    workspaces: Workspaces<Scratch<F>>,
+}
+
+impl<F: Kernels> Part<F> {
+    fn new(
+        n: usize,
+        k: usize,
+        layers: &[Layer],
+        isa: Isa,
+        workspaces: usize,
+    ) -> Result<Part<F>, Error> {
+        let engine = Engine::new(n, k, layers)?;
+        let workspaces = Workspaces::new(workspaces, || engine.scratch(isa))?;
+        Ok(Part { engine, workspaces })
+    }
+}
+
+/// A network for one n and k. Immutable: any number of threads may use it at once.
+pub struct Model {
+    n: usize,
+    k: usize,
+    isa: Isa,
+    f32: Part<f32>,
+    f64: Part<f64>,
+}
+
+impl Model {
+    /// The network built into the library.
+    ///
+    /// ```
+    /// use denise::{Model, Options, Outputs};
+    ///
+    /// let model = Model::builtin(&Options { n: 4, k: 1, ..Options::default() })?;
+    /// let m = [4.0, 2.0, 2.0, 2.0, 2.0, 1.0, 1.0, 1.0, 2.0, 1.0, 1.0, 1.0, 2.0, 1.0, 1.0, 1.0_f32];
+    /// let mut l = [0.0; 16];
+    /// model.decompose(&m, Outputs { l: Some(&mut l), ..Outputs::default() })?;
+    /// assert!(l.iter().zip(&m).all(|(l, m)| (l - m).abs() < 1e-4));
+    /// # Ok::<(), denise::Error>(())
+    /// ```
+    pub fn builtin(options: &Options) -> Result<Model, Error> {
+        Model::unrolled(&unrolled::builtin(), options)
+    }
+
+    /// A network with weights of your own.
+    pub fn unrolled(layers: &[Layer], options: &Options) -> Result<Model, Error> {
+        let n = if options.n == 0 { DEFAULT_N } else { options.n };
+        let k = if options.k == 0 { DEFAULT_K } else { options.k };
+        check_size(n, k)?;
+        let isa = choose(options.instruction_set)?;
+        let calls = match options.max_concurrency {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            calls => calls,
+        };
+        if calls > MAX_CONCURRENCY {
+            let message = format!("max_concurrency is {calls}; the most is {MAX_CONCURRENCY}");
+            return Err(Error::new(Status::Argument, message));
+        }
+        let workspaces = calls + options.helpers;
+        Ok(Model {
+            n,
+            k,
+            isa,
+            f32: Part::new(n, k, layers, isa, workspaces)?,
+            f64: Part::new(n, k, layers, isa, workspaces)?,
+        })
+    }
+
+    /// Size of the matrices.
+    pub fn n(&self) -> usize {
+        self.n
+    }
+
+    /// Largest rank of L.
+    pub fn k(&self) -> usize {
+        self.k
+    }
+
+    /// The network and the instruction set it runs on, such as "unrolled avx2".
+    pub fn kernel(&self) -> &'static CStr {
+        self.isa.kernel_name()
+    }
+
+    /// Splits every matrix of `m` (n×n each, row-major, lower triangle read) into L + S.
+    ///
+    /// Never allocates. An error about lengths leaves the outputs as they were;
+    /// [`Status::NotFinite`] means that some matrix had a NaN or an infinity, and that its outputs are
+    /// NaN while all others are valid.
+    pub fn decompose<F: Element>(&self, m: &[F], out: Outputs<'_, F>) -> Result<(), Error> {
+        let size = self.n * self.n;
+        let count = m.len() / size;
+        let fits = |len: Option<usize>, each: usize| len.is_none_or(|len| len == count * each);
+        if m.len() % size != 0
+            || !fits(out.u.as_ref().map(|x| x.len()), self.n * self.k)
+            || !fits(out.l.as_ref().map(|x| x.len()), size)
+            || !fits(out.s.as_ref().map(|x| x.len()), size)
+            || !fits(out.reports.as_ref().map(|x| x.len()), 1)
+        {
+            return Err(Error::new(
+                Status::Shape,
+                "the slices do not hold the same number of matrices",
+            ));
+        }
+        self.run(Batch {
+            n: self.n,
+            k: self.k,
+            count,
+            m: Some(m),
+            out,
+        })
+        .map_err(Error::from)
+    }
+
+    /// Runs a batch whose lengths have been checked.
+    pub(crate) fn run<F: Element>(&self, batch: Batch<'_, F>) -> Result<(), Status> {
+        let part = F::part(self);
+        let mut scratch = part.workspaces.borrow();
+        part.engine.decompose(self.isa, &mut scratch, batch)
+    }
+}
+
+pub(crate) fn check_size(n: usize, k: usize) -> Result<(), Error> {
+    if n > MAX_N || k > MAX_K {
+        let message =
+            format!("n = {n}, k = {k}: at most n = {MAX_N} and k = {MAX_K} are supported");
+        return Err(Error::new(Status::Unsupported, message));
+    }
+    if k == 0 || k >= n {
+        let message = format!("n = {n}, k = {k}: the rank k must be at least 1 and less than n");
+        return Err(Error::new(Status::Argument, message));
+    }
+    Ok(())
+}
+
+fn choose(wanted: InstructionSet) -> Result<Isa, Error> {
+    match wanted {
+        InstructionSet::Best => Some(Isa::best()),
+        InstructionSet::Portable => Some(Isa::portable()),
+        InstructionSet::Avx2 => Isa::avx2(),
+        InstructionSet::Avx512 => Isa::avx512(),
+    }
+    .ok_or_else(|| {
+        Error::new(
+            Status::Unsupported,
+            format!("this machine does not have {wanted:?}"),
+        )
+    })
+}

@@ -1,0 +1,189 @@
+//! Threads that help with large batches. They are started when a model is loaded and joined when it is
+//! freed; handing them work neither allocates nor spawns.
+//!
+//! A task is cut into numbered parts. Whoever is free takes the next number, the calling thread too,
+//! so a call never depends on a helper: after a `fork`, which leaves only the calling thread, it simply
+//! does every part itself.
+
+use crate::status::{Error, Status};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+/// Work that can be done in parts, in any order and by any thread.
+pub(crate) trait Task: Copy + Send + 'static {
+    fn parts(&self) -> usize;
+    fn run(&self, part: usize);
+}
+
+pub(crate) struct Pool<T: Task> {
+    shared: Arc<Shared<T>>,
+    helpers: Vec<JoinHandle<()>>,
+}
+
+struct Shared<T> {
+    state: Mutex<State<T>>,
+    /// The number of the next part of the current task.
+    next: AtomicUsize,
+    /// There is a task, or it is time to leave.
+    wake: Condvar,
+    /// No helper is at work any more.
+    idle: Condvar,
+}
+
+struct State<T> {
+    task: Option<T>,
+    /// Tells tasks apart, so that a helper does not take up the same one twice.
+    number: u64,
+    /// Helpers at work on the current task.
+    busy: usize,
+    leave: bool,
+}
+
+impl<T: Task> Shared<T> {
+    fn state(&self) -> MutexGuard<'_, State<T>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Does parts of `task` until none is left.
+    fn work(&self, task: &T) {
+        loop {
+            let part = self.next.fetch_add(1, Ordering::Relaxed);
+            if part >= task.parts() {
+                return;
+            }
+            task.run(part);
+        }
+    }
+
+    fn help(&self) {
+        let mut seen = 0;
+        let mut state = self.state();
+        loop {
+            if state.leave {
+                return;
+            }
+            match state.task {
+                Some(task) if state.number != seen => {
+                    seen = state.number;
+                    state.busy += 1;
+                    drop(state);
+                    self.work(&task);
+                    state = self.state();
+                    state.busy -= 1;
+                    if state.busy == 0 {
+                        self.idle.notify_one();
+                    }
+                }
+                _ => {
+                    state = self
+                        .wake
+                        .wait(state)
+                        .unwrap_or_else(PoisonError::into_inner)
+                }
+            }
+        }
+    }
+}
+
+impl<T: Task> Pool<T> {
+    /// Starts `helpers` threads.
+    pub(crate) fn new(helpers: usize) -> Result<Pool<T>, Error> {
+        let mut pool = Pool {
+            shared: Arc::new(Shared {
+                state: Mutex::new(State {
+                    task: None,
+                    number: 0,
+                    busy: 0,
+                    leave: false,
+                }),
+                next: AtomicUsize::new(0),
+                wake: Condvar::new(),
+                idle: Condvar::new(),
+            }),
+            helpers: Vec::new(),
+        };
+        pool.helpers.try_reserve_exact(helpers)?;
+        for _ in 0..helpers {
+            let shared = Arc::clone(&pool.shared);
+            let helper = std::thread::Builder::new()
+                .name("denise".into())
+                .stack_size(256 << 10)
+                .spawn(move || shared.help())
+                .map_err(|reason| {
+                    Error::new(Status::Memory, format!("cannot start a thread: {reason}"))
+                })?;
+            pool.helpers.push(helper);
+        }
+        Ok(pool)
+    }
+
+    /// Does all parts of `task` and returns when every one is done. While the helpers are with another
+    /// call, the calling thread works alone.
+    pub(crate) fn run(&self, task: T) {
+        let shared = &*self.shared;
+        let free = match shared.state.try_lock() {
+            Ok(state) if state.task.is_none() => Some(state),
+            _ => None,
+        };
+        let Some(mut state) = free else {
+            return (0..task.parts()).for_each(|part| task.run(part));
+        };
+        shared.next.store(0, Ordering::Relaxed);
+        state.task = Some(task);
+        state.number += 1;
+        drop(state);
+        shared.wake.notify_all();
+        shared.work(&task);
+        let mut state = shared.state();
+        while state.busy > 0 {
+            state = shared
+                .idle
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+        state.task = None;
+    }
+}
+
+impl<T: Task> Drop for Pool<T> {
+    fn drop(&mut self) {
+        self.shared.state().leave = true;
+        self.shared.wake.notify_all();
+        for helper in self.helpers.drain(..) {
+            // A helper cannot panic: tasks do not unwind.
+            let _ = helper.join();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    static DONE: [AtomicUsize; 1000] = [const { AtomicUsize::new(0) }; 1000];
+
+    #[derive(Clone, Copy)]
+    struct Count(usize);
+
+    impl Task for Count {
+        fn parts(&self) -> usize {
+            self.0
+        }
+        fn run(&self, part: usize) {
+            DONE[part].fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
+    #[test]
+    fn every_part_is_done_once_whoever_calls() {
+        let pool = Pool::new(3).unwrap();
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| (0..200).for_each(|_| pool.run(Count(1000))));
+            }
+        });
+        pool.run(Count(0));
+        assert!(DONE.iter().all(|done| done.load(Ordering::SeqCst) == 800));
+    }
+}

@@ -1,0 +1,178 @@
+//! Vectors and instruction sets.
+//!
+//! Kernels are written once, generic over an instruction-set token `S`, a scalar `F`, the vector
+//! type `V` and its width `W`. [`fearless_simd`] supplies the vectors, so no kernel needs `unsafe`.
+//! A value of [`Isa`] carries the proof that the machine has the instructions it names.
+
+use core::ffi::CStr;
+use fearless_simd::{Level, Simd, SimdFloat};
+
+/// A floating-point type the kernels run in: `f32` or `f64`.
+pub(crate) trait Real:
+    fearless_simd::SimdElement + Copy + Default + PartialOrd + Send + Sync + 'static
+{
+    /// Zero.
+    const ZERO: Self;
+    /// One.
+    const ONE: Self;
+    /// The largest finite value.
+    const MAX: Self;
+    /// The smallest positive normal value.
+    const TINY: Self;
+    /// Not a number.
+    const NAN: Self;
+    /// The nearest value of this type.
+    fn from_f64(x: f64) -> Self;
+    /// The nearest `f32`, saturating at the largest finite one.
+    fn to_f32(self) -> f32;
+    /// The sum.
+    fn plus(self, other: Self) -> Self;
+    /// Whether the value is neither infinite nor NaN.
+    fn finite(self) -> bool;
+}
+
+impl Real for f32 {
+    const ZERO: Self = 0.0;
+    const ONE: Self = 1.0;
+    const MAX: Self = f32::MAX;
+    const TINY: Self = f32::MIN_POSITIVE;
+    const NAN: Self = f32::NAN;
+    #[inline(always)]
+    fn from_f64(x: f64) -> Self {
+        x as f32
+    }
+    #[inline(always)]
+    fn to_f32(self) -> f32 {
+        self.clamp(f32::MIN, f32::MAX)
+    }
+    #[inline(always)]
+    fn plus(self, other: Self) -> Self {
+        self + other
+    }
+    #[inline(always)]
+    fn finite(self) -> bool {
+        self.is_finite()
+    }
+}
+
+impl Real for f64 {
+    const ZERO: Self = 0.0;
+    const ONE: Self = 1.0;
+    const MAX: Self = f64::MAX;
+    const TINY: Self = f64::MIN_POSITIVE;
+    const NAN: Self = f64::NAN;
+    #[inline(always)]
+    fn from_f64(x: f64) -> Self {
+        x
+    }
+    #[inline(always)]
+    fn to_f32(self) -> f32 {
+        (self as f32).clamp(f32::MIN, f32::MAX)
+    }
+    #[inline(always)]
+    fn plus(self, other: Self) -> Self {
+        self + other
+    }
+    #[inline(always)]
+    fn finite(self) -> bool {
+        self.is_finite()
+    }
+}
+
+/// A vector of `W` values of type `F`, on instruction set `S`.
+pub(crate) trait Vector<S: Simd, F: Real, const W: usize>:
+    SimdFloat<S, Element = F, Array = [F; W]>
+{
+}
+
+impl<S: Simd, F: Real, const W: usize, V> Vector<S, F, W> for V where
+    V: SimdFloat<S, Element = F, Array = [F; W]>
+{
+}
+
+/// The instructions that every machine of this architecture has.
+#[cfg(target_arch = "x86_64")]
+pub(crate) type Baseline = fearless_simd::Sse2;
+#[cfg(target_arch = "aarch64")]
+pub(crate) type Baseline = fearless_simd::Neon;
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+pub(crate) type Baseline = fearless_simd::Fallback;
+
+fn baseline() -> Baseline {
+    let level = Level::baseline();
+    #[cfg(target_arch = "x86_64")]
+    let token = level.as_sse2();
+    #[cfg(target_arch = "aarch64")]
+    let token = level.as_neon();
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    let token = Some(level.as_fallback());
+    token.expect("part of the architecture")
+}
+
+/// An instruction set that this machine has.
+#[derive(Clone, Copy)]
+pub(crate) enum Isa {
+    /// What every machine of this architecture has.
+    Portable(Baseline),
+    #[cfg(target_arch = "x86_64")]
+    Avx2(fearless_simd::Avx2),
+    #[cfg(target_arch = "x86_64")]
+    Avx512(fearless_simd::Avx512),
+}
+
+impl Isa {
+    pub(crate) fn portable() -> Isa {
+        Isa::Portable(baseline())
+    }
+
+    pub(crate) fn avx2() -> Option<Isa> {
+        #[cfg(target_arch = "x86_64")]
+        return Level::new().as_avx2().map(Isa::Avx2);
+        #[cfg(not(target_arch = "x86_64"))]
+        None
+    }
+
+    pub(crate) fn avx512() -> Option<Isa> {
+        #[cfg(target_arch = "x86_64")]
+        return Level::new().as_avx512().map(Isa::Avx512);
+        #[cfg(not(target_arch = "x86_64"))]
+        None
+    }
+
+    /// The fastest one here.
+    pub(crate) fn best() -> Isa {
+        Isa::avx512().or(Isa::avx2()).unwrap_or(Isa::portable())
+    }
+
+    /// "unrolled", and the instruction set.
+    pub(crate) fn kernel_name(self) -> &'static CStr {
+        match self {
+            Isa::Portable(_) if cfg!(target_arch = "x86_64") => c"unrolled sse2",
+            Isa::Portable(_) if cfg!(target_arch = "aarch64") => c"unrolled neon",
+            Isa::Portable(_) => c"unrolled portable",
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2(_) => c"unrolled avx2",
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512(_) => c"unrolled avx512",
+        }
+    }
+}
+
+/// Transposes a `W`×`W` block: `log2 W` rounds of a perfect shuffle.
+#[inline(always)]
+pub(crate) fn transpose<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
+    mut rows: [V; W],
+) -> [V; W] {
+    let mut round = 1;
+    while round < W {
+        let mut next = rows;
+        for i in 0..W / 2 {
+            let (low, high) = rows[i].interleave(rows[i + W / 2]);
+            next[2 * i] = low;
+            next[2 * i + 1] = high;
+        }
+        rows = next;
+        round *= 2;
+    }
+    rows
+}

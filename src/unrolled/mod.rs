@@ -1,0 +1,35 @@
+//! The unrolled network: each layer is one damped step of a robust factorisation of M.
+//!
+//! - [`reference`](mod@reference): the specification, readable, in `f64` on nalgebra.
+//! - `layers`: the seven scalars of a layer, and the built-in set. `omega`: the start directions.
+//! - `network`: the forward pass, written once for both kernel shapes. `rows`: its row-wise algebra.
+//! - `lanes` and `single`: the two shapes. One puts a matrix in each vector lane, the other puts a
+//!   row in each lane. Both add in the same order, so they agree to the bit.
+//! - `engine`: chooses the shape and the instruction set, and walks through a batch.
+
+mod engine;
+mod lanes;
+mod layers;
+mod network;
+mod omega;
+pub mod reference;
+mod rows;
+mod single;
+
+pub(crate) use engine::{Engine, Kernels, Scratch};
+pub use layers::Layer;
+pub(crate) use layers::builtin;
+
+/// Added to A_i on the diagonal, relative to its trace: keeps the row systems well posed.
+const RIDGE: f64 = 1e-4;
+/// Added to the Gram matrix on the diagonal, relative to its trace, before its Cholesky factor is taken.
+const GRAM_RIDGE: f64 = 1e-6;
+/// Least pivot of the Nyström core, relative to the sum of its diagonal's absolute values.
+const NYSTROM_PIVOT: f64 = 1e-3;
+/// Largest root-mean-square row norm of U that the start and the step limit allow; it is about 1 for any covariance.
+const RMS_LIMIT: f64 = 2.5;
+/// |S_ij| up to this share of tr(M)/n counts as zero in a report (the paper's epsilon).
+const SPARSITY_EPSILON: f64 = 0.01;
+/// Partial sums over rows: row i goes to number i mod 16, then they are folded in halves. One
+/// number for every vector width makes the order of addition, and so the result, the same for all.
+const PARTIAL_SUMS: usize = 16;

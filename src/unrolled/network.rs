@@ -1,0 +1,354 @@
+//! The forward pass, written once for both kernel shapes. `reference.rs` says what it computes.
+
+use super::layers::Layer;
+use super::rows::{self, Guard, Step, packed};
+use super::{PARTIAL_SUMS, RMS_LIMIT};
+use crate::model::MAX_K;
+use crate::simd::{Real, Vector};
+use core::marker::PhantomData;
+use fearless_simd::Simd;
+
+/// How matrices lie in vectors: a matrix in each lane, or a row in each lane.
+pub(super) trait Shape<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>: Copy {
+    fn n(self) -> usize;
+    /// Vector rows of an n×k factor.
+    fn rows(self) -> usize;
+    /// Vectors in a symmetric n×n matrix.
+    fn matrix(self) -> usize;
+    /// Reads the lower triangles of row-major matrices; lanes without a matrix repeat the last one.
+    fn pack(self, matrices: &[F], raw: &mut [[F; W]]);
+    /// Writes the rows of factors as row-major n×k tables.
+    fn unpack_rows(self, k: usize, rows: &[[F; W]], tables: &mut [F]);
+    /// L = `scale` U Uᵀ and S = M − L, both saturating at the largest finite value.
+    #[allow(clippy::too_many_arguments)]
+    fn split(
+        self,
+        simd: S,
+        k: usize,
+        scale: V,
+        m: &[[F; W]],
+        u: &[[F; W]],
+        l: &mut [[F; W]],
+        s: &mut [[F; W]],
+    );
+    /// Writes symmetric matrices row-major.
+    fn unpack(self, simd: S, matrix: &[[F; W]], matrices: &mut [F]);
+    /// The diagonal entries of one vector row.
+    fn diagonal(self, simd: S, matrix: &[[F; W]], row: usize) -> V;
+    /// From the maximum of some |x| and the sum of 0·x in each lane to those of each matrix.
+    fn spread_extremes(self, simd: S, largest: V, poison: V) -> (V, V);
+    /// Σ over all entries of a symmetric function of them; `term` takes the entry's place in a matrix
+    /// and gives 0 for an entry of 0. `sums` is scratch.
+    fn sum_entries(self, simd: S, sums: &mut [[F; W]], term: impl Fn(usize) -> V) -> V;
+    /// Spreads a row-major n×k table over vector rows.
+    fn spread(self, simd: S, k: usize, table: &[F], rows: &mut [[F; W]]);
+    /// Σ over the rows of the matrix of what `term` gives for each vector row, in every lane that needs it.
+    fn sum(self, simd: S, term: impl FnMut(usize) -> V) -> V;
+    /// `out` = `matrix` · `x`, where `x` and `out` have `columns` vectors a row.
+    fn multiply(self, simd: S, columns: usize, matrix: &[[F; W]], x: &[[F; W]], out: &mut [[F; W]]);
+    /// R = M̂ − U Uᵀ, and for every row the sum of |R_ij| over j < i.
+    fn residual(
+        self,
+        simd: S,
+        k: usize,
+        m: &[[F; W]],
+        u: &[[F; W]],
+        r: &mut [[F; W]],
+        sums: &mut [[F; W]],
+    );
+    /// `weights` = w, and R is replaced by w R.
+    fn weigh(self, simd: S, influence: Influence<V>, r: &mut [[F; W]], weights: &mut [[F; W]]);
+}
+
+/// The weight function of a layer: w = `scale` / (`scale` + R²) off the diagonal, and on it
+/// w = `diagonal_trust` / (`diagonal_scale` + R²).
+#[derive(Clone, Copy)]
+pub(super) struct Influence<V> {
+    pub(super) scale: V,
+    pub(super) diagonal_scale: V,
+    pub(super) diagonal_trust: V,
+}
+
+/// Working memory, in vectors. Contents on entry do not matter.
+pub(super) struct Buffers<'a, F, const W: usize> {
+    /// M as it was given.
+    pub(super) raw: &'a mut [[F; W]],
+    /// M̂ = M / s.
+    pub(super) m: &'a mut [[F; W]],
+    /// R, then w R.
+    pub(super) r: &'a mut [[F; W]],
+    pub(super) w: &'a mut [[F; W]],
+    pub(super) u: &'a mut [[F; W]],
+    /// U of the layer before, then of the layer after.
+    pub(super) v: &'a mut [[F; W]],
+    /// u_j u_jᵀ.
+    pub(super) p: &'a mut [[F; W]],
+    /// A_i.
+    pub(super) a: &'a mut [[F; W]],
+    /// Right-hand sides, then steps.
+    pub(super) b: &'a mut [[F; W]],
+    pub(super) sums: &'a mut [[F; W]],
+    /// A k×k matrix.
+    pub(super) g: &'a mut [[F; W]],
+}
+
+impl<'a, F: Real, const W: usize> Buffers<'a, F, W> {
+    /// How many vectors are needed for matrices of `matrix` vectors and factors of `rows` rows.
+    pub(super) const fn len(matrix: usize, rows: usize, k: usize) -> usize {
+        4 * matrix + rows * (3 * k + 2 * packed(k) + 1) + packed(k)
+    }
+
+    pub(super) fn carve(
+        memory: &'a mut [[F; W]],
+        matrix: usize,
+        rows: usize,
+        k: usize,
+    ) -> Buffers<'a, F, W> {
+        let mut rest = memory;
+        let mut take = |len| {
+            let (head, tail) = core::mem::take(&mut rest).split_at_mut(len);
+            rest = tail;
+            head
+        };
+        Buffers {
+            m: take(matrix),
+            r: take(matrix),
+            w: take(matrix),
+            u: take(rows * k),
+            v: take(rows * k),
+            p: take(rows * packed(k)),
+            a: take(rows * packed(k)),
+            b: take(rows * k),
+            sums: take(rows),
+            g: take(packed(k)),
+            raw: take(matrix),
+        }
+    }
+}
+
+/// A network for matrices of one size.
+#[derive(Clone, Copy)]
+pub(super) struct Network<'a, F> {
+    pub(super) k: usize,
+    /// n×k, row-major.
+    pub(super) omega: &'a [F],
+    pub(super) layers: &'a [Layer<F>],
+}
+
+impl<F: Real> Network<'_, F> {
+    /// From M̂ in `buffers.m` to U, in units of √s, in `buffers.u`.
+    #[inline(always)]
+    pub(super) fn forward<S, V, const W: usize, Sh>(
+        self,
+        simd: S,
+        shape: Sh,
+        buffers: &mut Buffers<'_, F, W>,
+    ) where
+        S: Simd,
+        V: Vector<S, F, W>,
+        Sh: Shape<S, F, V, W>,
+    {
+        let pass = Pass::<S, F, V, Sh, W> {
+            simd,
+            shape,
+            k: self.k,
+            vector: PhantomData,
+        };
+        pass.start(self.omega, buffers);
+        // No momentum yet.
+        buffers.v.copy_from_slice(buffers.u);
+        for layer in self.layers {
+            pass.layer(layer, buffers);
+        }
+    }
+}
+
+/// What every step of a forward pass needs to know.
+#[derive(Clone, Copy)]
+struct Pass<S, F, V, Sh, const W: usize> {
+    simd: S,
+    shape: Sh,
+    k: usize,
+    vector: PhantomData<(F, V)>,
+}
+
+impl<S, F, V, Sh, const W: usize> Pass<S, F, V, Sh, W>
+where
+    S: Simd,
+    F: Real,
+    V: Vector<S, F, W>,
+    Sh: Shape<S, F, V, W>,
+{
+    #[inline(always)]
+    fn load(self, x: &[F; W]) -> V {
+        V::load_array_ref(self.simd, x)
+    }
+
+    #[inline(always)]
+    fn splat(self, x: f64) -> V {
+        V::splat(self.simd, F::from_f64(x))
+    }
+
+    /// U₀: two rounds of orthogonal iteration from Ω, then the Nyström factor.
+    #[inline(always)]
+    fn start(self, omega: &[F], buffers: &mut Buffers<'_, F, W>) {
+        let Pass { simd, shape, k, .. } = self;
+        let Buffers { m, u, v, g, .. } = buffers;
+        shape.spread(simd, k, omega, u);
+        shape.multiply(simd, k, m, u, v);
+        self.orthonormalise(g, v);
+        shape.multiply(simd, k, m, v, u);
+        self.orthonormalise(g, u);
+        shape.multiply(simd, k, m, u, v);
+        self.gram(u, v, g);
+        rows::cholesky::<S, F, V, W>(simd, k, Guard::Pivot, g);
+        rows::substitute::<S, F, V, W>(simd, k, g, v);
+        let limit = self.splat(RMS_LIMIT * RMS_LIMIT);
+        let shrink = (limit / self.mean_square(v).max(limit)).sqrt();
+        for (u, v) in u.iter_mut().zip(v.iter()) {
+            (self.load(v) * shrink).store_array(u);
+        }
+    }
+
+    #[inline(always)]
+    fn orthonormalise(self, g: &mut [[F; W]], y: &mut [[F; W]]) {
+        self.gram(y, y, g);
+        rows::cholesky::<S, F, V, W>(self.simd, self.k, Guard::Ridge, g);
+        rows::substitute::<S, F, V, W>(self.simd, self.k, g, y);
+    }
+
+    /// The lower triangle of xᵀ y.
+    #[inline(always)]
+    fn gram(self, x: &[[F; W]], y: &[[F; W]], g: &mut [[F; W]]) {
+        let k = self.k;
+        for a in 0..k {
+            for b in 0..=a {
+                self.shape
+                    .sum(self.simd, |i| {
+                        self.load(&x[i * k + a]) * self.load(&y[i * k + b])
+                    })
+                    .store_array(&mut g[packed(a) + b]);
+            }
+        }
+    }
+
+    /// The mean over rows of |u_i|².
+    #[inline(always)]
+    fn mean_square(self, u: &[[F; W]]) -> V {
+        let k = self.k;
+        let total = self.shape.sum(self.simd, |i| {
+            let mut square = self.splat(0.0);
+            for x in &u[i * k..(i + 1) * k] {
+                let x = self.load(x);
+                square = x.mul_add(x, square);
+            }
+            square
+        });
+        total * self.splat(1.0 / self.shape.n() as f64)
+    }
+
+    #[inline(always)]
+    fn layer(self, layer: &Layer<F>, buffers: &mut Buffers<'_, F, W>) {
+        let Pass { simd, shape, k, .. } = self;
+        let Buffers {
+            m,
+            r,
+            w,
+            u,
+            v,
+            p,
+            a,
+            b,
+            sums,
+            ..
+        } = buffers;
+        by_rank(
+            simd,
+            k,
+            #[inline(always)]
+            |k| shape.residual(simd, k, m, u, r, sums),
+        );
+        let n = shape.n() as f64;
+        let mean = shape.sum(simd, |i| self.load(&sums[i])) * self.splat(2.0 / (n * (n - 1.0)));
+        let square = mean * mean;
+        let splat = |x: F| V::splat(simd, x);
+        let diagonal_scale = splat(layer.gamma).mul_add(square, splat(layer.delta));
+        let influence = Influence {
+            scale: splat(layer.alpha).mul_add(square, splat(layer.beta)),
+            diagonal_scale,
+            diagonal_trust: splat(layer.sigma) * diagonal_scale,
+        };
+        let limit = self.mean_square(u).min(self.splat(RMS_LIMIT * RMS_LIMIT));
+        let step = Step {
+            eta: splat(layer.eta),
+            mu: splat(layer.mu),
+            limit: limit.mul_add(self.splat(16.0), V::splat(simd, F::TINY)),
+        };
+        simd.vectorize(
+            #[inline(always)]
+            || shape.weigh(simd, influence, r, w),
+        );
+        by_rank(
+            simd,
+            k,
+            #[inline(always)]
+            |k| rows::products::<S, F, V, W>(simd, k, u, p),
+        );
+        shape.multiply(simd, packed(k), w, p, a);
+        shape.multiply(simd, k, r, u, b);
+        simd.vectorize(
+            #[inline(always)]
+            || match k {
+                1 => rows::step::<S, F, V, W, 1, 1>(simd, 1, step, a, b, u, v),
+                2 => rows::step::<S, F, V, W, 2, 3>(simd, 2, step, a, b, u, v),
+                3 => rows::step::<S, F, V, W, 3, 6>(simd, 3, step, a, b, u, v),
+                4 => rows::step::<S, F, V, W, 4, 10>(simd, 4, step, a, b, u, v),
+                k => rows::step::<S, F, V, W, MAX_K, { packed(MAX_K) }>(simd, k, step, a, b, u, v),
+            },
+        );
+        core::mem::swap(u, v);
+    }
+}
+
+/// Calls `body` with k, as a constant if it is small, so that loops over it unroll.
+#[inline(always)]
+pub(super) fn by_rank<S: Simd>(simd: S, k: usize, mut body: impl FnMut(usize)) {
+    match k {
+        1 => simd.vectorize(
+            #[inline(always)]
+            || body(1),
+        ),
+        2 => simd.vectorize(
+            #[inline(always)]
+            || body(2),
+        ),
+        3 => simd.vectorize(
+            #[inline(always)]
+            || body(3),
+        ),
+        4 => simd.vectorize(
+            #[inline(always)]
+            || body(4),
+        ),
+        k => simd.vectorize(
+            #[inline(always)]
+            || body(k),
+        ),
+    }
+}
+
+/// Folds the partial sums of rows in halves.
+#[inline(always)]
+pub(super) fn fold<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
+    mut partial: [V; PARTIAL_SUMS],
+    count: usize,
+) -> V {
+    let mut half = count / 2;
+    while half > 0 {
+        for g in 0..half {
+            partial[g] += partial[g + half];
+        }
+        half /= 2;
+    }
+    partial[0]
+}

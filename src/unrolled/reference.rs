@@ -1,0 +1,150 @@
+//! The network as a specification: plain `f64`, one matrix at a time, slow and readable.
+//!
+//! The kernels compute the same function in another order; tests hold them to this one.
+
+use super::omega::omega;
+use super::{GRAM_RIDGE, Layer, NYSTROM_PIVOT, RIDGE, RMS_LIMIT};
+use nalgebra::{DMatrix, DVector};
+
+/// M = L + S with L = U Uᵀ.
+#[derive(Clone, Debug)]
+pub struct Decomposition {
+    /// n×k.
+    pub u: DMatrix<f64>,
+    /// Low rank, positive semidefinite.
+    pub l: DMatrix<f64>,
+    /// Sparse.
+    pub s: DMatrix<f64>,
+}
+
+/// The weights of the network built into the library.
+pub fn builtin_layers() -> Vec<Layer> {
+    super::layers::builtin()
+}
+
+/// Splits `m`, of which the lower triangle is read, into L of rank at most `k` and S.
+pub fn decompose(m: &DMatrix<f64>, k: usize, layers: &[Layer]) -> Decomposition {
+    let n = m.nrows();
+    let m = DMatrix::from_fn(n, n, |i, j| m[(i.max(j), i.min(j))]);
+    let scale = scale(&m);
+    let normal = if scale > 0.0 {
+        &m / scale
+    } else {
+        DMatrix::zeros(n, n)
+    };
+    let mut u = start(&normal, k);
+    let mut previous = u.clone();
+    for layer in layers {
+        let next = step(&normal, &u, &previous, layer);
+        previous = u;
+        u = next;
+    }
+    let l = scale * &u * u.transpose();
+    Decomposition {
+        u: scale.sqrt() * u,
+        s: m - &l,
+        l,
+    }
+}
+
+/// s, by which M is divided. For a positive semidefinite M it is tr(M)/n, since no entry of such a
+/// matrix exceeds its trace. For any other, the largest entry keeps it positive, and continuous in M.
+fn scale(m: &DMatrix<f64>) -> f64 {
+    m.trace().max(m.amax()) / m.nrows() as f64
+}
+
+/// U₀: two rounds of orthogonal iteration from Ω, then the Nyström factor of M in the subspace found.
+fn start(m: &DMatrix<f64>, k: usize) -> DMatrix<f64> {
+    let n = m.nrows();
+    let omega = DMatrix::from_row_iterator(n, k, omega(n, k));
+    let q = orthonormalise(m * omega);
+    let q = orthonormalise(m * q);
+    let y = m * &q;
+    // M is symmetric, and so is the core but for rounding; its lower triangle is read.
+    let core = q.transpose() * &y;
+    let least = NYSTROM_PIVOT * core.diagonal().abs().sum();
+    let u = substitute(&cholesky(&core, least), y);
+    // Indefinite input can make U₀ large.
+    let mean_square = u.norm_squared() / n as f64;
+    u * (RMS_LIMIT.powi(2) / mean_square.max(RMS_LIMIT.powi(2))).sqrt()
+}
+
+/// Cholesky-QR, with a ridge so that dependent columns do no harm.
+fn orthonormalise(y: DMatrix<f64>) -> DMatrix<f64> {
+    let gram = y.transpose() * &y;
+    let ridge = GRAM_RIDGE * gram.trace();
+    let k = gram.nrows();
+    substitute(
+        &cholesky(&(gram + DMatrix::identity(k, k) * ridge), 0.1 * ridge),
+        y,
+    )
+}
+
+/// The lower factor of a symmetric matrix, pivots raised to at least `least`.
+fn cholesky(g: &DMatrix<f64>, least: f64) -> DMatrix<f64> {
+    let k = g.nrows();
+    let mut factor = DMatrix::zeros(k, k);
+    for i in 0..k {
+        for j in 0..i {
+            let known: f64 = (0..j).map(|e| factor[(i, e)] * factor[(j, e)]).sum();
+            factor[(i, j)] = (g[(i, j)] - known) / factor[(j, j)];
+        }
+        let known: f64 = (0..i).map(|e| factor[(i, e)] * factor[(i, e)]).sum();
+        factor[(i, i)] = (g[(i, i)] - known).max(least + f64::MIN_POSITIVE).sqrt();
+    }
+    factor
+}
+
+/// Y C⁻ᵀ for a lower factor C.
+fn substitute(factor: &DMatrix<f64>, y: DMatrix<f64>) -> DMatrix<f64> {
+    let solved = factor.solve_lower_triangular(&y.transpose());
+    solved.map_or_else(|| y.map(|_| 0.0), |x| x.transpose())
+}
+
+/// One layer: a damped step of iteratively reweighted least squares, row by row.
+fn step(
+    m: &DMatrix<f64>,
+    u: &DMatrix<f64>,
+    previous: &DMatrix<f64>,
+    layer: &Layer,
+) -> DMatrix<f64> {
+    let (n, k) = u.shape();
+    let r = m - u * u.transpose();
+    let pairs = (n * (n - 1)) as f64;
+    let mean = (r.abs().sum() - r.diagonal().abs().sum()) / pairs;
+    let scale = layer.alpha * mean * mean + layer.beta;
+    let diagonal_scale = layer.gamma * mean * mean + layer.delta;
+    let weight = |i: usize, j: usize| {
+        if i == j {
+            layer.sigma * diagonal_scale / (diagonal_scale + r[(i, i)].powi(2))
+        } else {
+            scale / (scale + r[(i, j)].powi(2))
+        }
+    };
+    // A step is shortened smoothly, to at most twice the usual length of a row.
+    let mean_square = u.norm_squared() / n as f64;
+    let limit = 16.0 * mean_square.min(RMS_LIMIT.powi(2)) + f64::MIN_POSITIVE;
+    let mut next = u.clone();
+    for i in 0..n {
+        let mut a = DMatrix::zeros(k, k);
+        let mut b = DVector::zeros(k);
+        for j in 0..n {
+            let row = u.row(j).transpose();
+            a += weight(i, j) * &row * row.transpose();
+            b += weight(i, j) * r[(i, j)] * row;
+        }
+        let trace = a.trace();
+        let ridge = RIDGE * trace + f64::MIN_POSITIVE;
+        let factor = cholesky(&(a + DMatrix::identity(k, k) * ridge), 0.1 * RIDGE * trace);
+        let d = factor
+            .solve_lower_triangular(&b)
+            .and_then(|z| factor.tr_solve_lower_triangular(&z))
+            .unwrap_or_else(|| DVector::zeros(k));
+        let damping = limit / (limit + d.norm_squared());
+        for a in 0..k {
+            let momentum = u[(i, a)] - previous[(i, a)];
+            next[(i, a)] += layer.eta * damping * d[a] + layer.mu * momentum;
+        }
+    }
+    next
+}
