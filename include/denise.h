@@ -54,7 +54,7 @@ typedef struct denise_options {
   // Largest rank of L, less than n and at most 32. 0: the model's own (3 for the built-in network, which takes any).
   uint32_t k;
   // Calls that may run at once on this handle without waiting for each other; each reserves its
-  // working memory when the model is loaded. 0: the number of CPUs.
+  // working memory when the model is loaded. At most 4096. 0: the number of CPUs.
   uint32_t max_concurrency;
   // Threads that one call may use for a large batch, at most 256. 0 or 1: the calling thread only.
   // Others are started by denise_load and joined by denise_free.
@@ -133,11 +133,14 @@ denise_status denise_load_memory(const void *data,
                                  struct denise_model **model);
 
 // Splits count matrices, M = L + S with L = U U' of rank at most k. Never allocates, prints or spawns;
-// waits only if more calls run on this handle than max_concurrency.
+// waits only if more calls run on this handle than max_concurrency. A child after fork may call it too,
+// if no other thread was inside a call on this handle at the time.
 //
 // - m, l and s hold count matrices of n*n values; u holds count n x k factors; all row-major. Only the
 //   lower triangle of m is read. u, l, s and reports may each be NULL.
-// - s may be the same pointer as m; no other buffers may overlap. Any alignment works.
+// - s may be the same pointer as m; no other buffers may overlap. Any alignment works,
+//   but a call with a pointer that is not aligned to its type goes one matrix at a time, and such calls
+//   wait for each other.
 // - l and s are bitwise symmetric, and l + s is m to one rounding.
 // - A matrix with NaN or infinity gets NaN in its outputs; the call returns DENISE_ERR_NOT_FINITE after
 //   finishing all others.

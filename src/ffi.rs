@@ -4,6 +4,8 @@
 //! the safe crate. cbindgen turns this file into `include/denise.h`, so comments on public items are
 //! written for C programmers.
 #![allow(non_camel_case_types)]
+// Comments here are the header's, and say what a C caller must keep to.
+#![allow(clippy::missing_safety_doc)]
 
 use crate::batch::{Batch, Outputs, Report};
 use crate::challengers;
@@ -77,7 +79,7 @@ pub struct denise_options {
     /// Largest rank of L, less than n and at most 32. 0: the model's own (3 for the built-in network, which takes any).
     pub k: u32,
     /// Calls that may run at once on this handle without waiting for each other; each reserves its
-    /// working memory when the model is loaded. 0: the number of CPUs.
+    /// working memory when the model is loaded. At most 4096. 0: the number of CPUs.
     pub max_concurrency: u32,
     /// Threads that one call may use for a large batch, at most 256. 0 or 1: the calling thread only.
     /// Others are started by denise_load and joined by denise_free.
@@ -183,11 +185,14 @@ pub unsafe extern "C" fn denise_load_memory(
 }
 
 /// Splits count matrices, M = L + S with L = U U' of rank at most k. Never allocates, prints or spawns;
-/// waits only if more calls run on this handle than max_concurrency.
+/// waits only if more calls run on this handle than max_concurrency. A child after fork may call it too,
+/// if no other thread was inside a call on this handle at the time.
 ///
 /// - m, l and s hold count matrices of n*n values; u holds count n x k factors; all row-major. Only the
 ///   lower triangle of m is read. u, l, s and reports may each be NULL.
-/// - s may be the same pointer as m; no other buffers may overlap. Any alignment works.
+/// - s may be the same pointer as m; no other buffers may overlap. Any alignment works,
+///   but a call with a pointer that is not aligned to its type goes one matrix at a time, and such calls
+///   wait for each other.
 /// - l and s are bitwise symmetric, and l + s is m to one rounding.
 /// - A matrix with NaN or infinity gets NaN in its outputs; the call returns DENISE_ERR_NOT_FINITE after
 ///   finishing all others.
@@ -473,15 +478,15 @@ fn open(source: Source<'_>, options: Option<&denise_options>) -> Result<denise_m
             k: options.k as usize,
             max_concurrency: options.max_concurrency as usize,
             instruction_set: instruction_set(options.flags)?,
-            helpers: threads as usize - 1,
         };
     }
-    let pool = if threads > 1 {
-        Some(Pool::new(threads as usize - 1)?)
+    let helpers = threads as usize - 1;
+    let pool = if helpers > 0 {
+        Some(Pool::new(helpers)?)
     } else {
         None
     };
-    let model = Model::builtin(&settings)?;
+    let model = Model::with_helpers(&crate::unrolled::builtin(), &settings, helpers)?;
     let (staging_f32, staging_f64) = (staging(&model)?, staging(&model)?);
     Ok(denise_model {
         model,

@@ -41,8 +41,6 @@ pub struct Options {
     pub max_concurrency: usize,
     /// The instruction set to use.
     pub instruction_set: InstructionSet,
-    /// Threads that work on parts of a call beside the one that makes it.
-    pub(crate) helpers: usize,
 }
 
 /// A value type of matrices: `f32` or `f64`.
@@ -116,6 +114,15 @@ impl Model {
 
     /// A network with weights of your own.
     pub fn unrolled(layers: &[Layer], options: &Options) -> Result<Model, Error> {
+        Model::with_helpers(layers, options, 0)
+    }
+
+    /// With working memory for `helpers` threads that work on parts of a call beside the one that makes it.
+    pub(crate) fn with_helpers(
+        layers: &[Layer],
+        options: &Options,
+        helpers: usize,
+    ) -> Result<Model, Error> {
         let n = if options.n == 0 { DEFAULT_N } else { options.n };
         let k = if options.k == 0 { DEFAULT_K } else { options.k };
         check_size(n, k)?;
@@ -128,7 +135,7 @@ impl Model {
             let message = format!("max_concurrency is {calls}; the most is {MAX_CONCURRENCY}");
             return Err(Error::new(Status::Argument, message));
         }
-        let workspaces = calls + options.helpers;
+        let workspaces = calls + helpers;
         Ok(Model {
             n,
             k,
@@ -162,7 +169,7 @@ impl Model {
         let size = self.n * self.n;
         let count = m.len() / size;
         let fits = |len: Option<usize>, each: usize| len.is_none_or(|len| len == count * each);
-        if m.len() % size != 0
+        if !m.len().is_multiple_of(size)
             || !fits(out.u.as_ref().map(|x| x.len()), self.n * self.k)
             || !fits(out.l.as_ref().map(|x| x.len()), size)
             || !fits(out.s.as_ref().map(|x| x.len()), size)

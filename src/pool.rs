@@ -19,6 +19,8 @@ pub(crate) trait Task: Copy + Send + 'static {
 pub(crate) struct Pool<T: Task> {
     shared: Arc<Shared<T>>,
     helpers: Vec<JoinHandle<()>>,
+    /// The process that has the helpers; a fork of it has not.
+    process: u32,
 }
 
 struct Shared<T> {
@@ -27,7 +29,7 @@ struct Shared<T> {
     next: AtomicUsize,
     /// There is a task, or it is time to leave.
     wake: Condvar,
-    /// No helper is at work any more.
+    /// No helper is at work any more; or, at the start, another one has arrived.
     idle: Condvar,
 }
 
@@ -35,6 +37,8 @@ struct State<T> {
     task: Option<T>,
     /// Tells tasks apart, so that a helper does not take up the same one twice.
     number: u64,
+    /// Helpers that have reached their loop.
+    started: usize,
     /// Helpers at work on the current task.
     busy: usize,
     leave: bool,
@@ -59,6 +63,8 @@ impl<T: Task> Shared<T> {
     fn help(&self) {
         let mut seen = 0;
         let mut state = self.state();
+        state.started += 1;
+        self.idle.notify_one();
         loop {
             if state.leave {
                 return;
@@ -94,6 +100,7 @@ impl<T: Task> Pool<T> {
                 state: Mutex::new(State {
                     task: None,
                     number: 0,
+                    started: 0,
                     busy: 0,
                     leave: false,
                 }),
@@ -102,6 +109,7 @@ impl<T: Task> Pool<T> {
                 idle: Condvar::new(),
             }),
             helpers: Vec::new(),
+            process: std::process::id(),
         };
         pool.helpers.try_reserve_exact(helpers)?;
         for _ in 0..helpers {
@@ -115,6 +123,16 @@ impl<T: Task> Pool<T> {
                 })?;
             pool.helpers.push(helper);
         }
+        // A thread allocates while it starts; when the first call is made, that must be over.
+        let mut state = pool.shared.state();
+        while state.started < helpers {
+            state = pool
+                .shared
+                .idle
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+        drop(state);
         Ok(pool)
     }
 
@@ -148,6 +166,11 @@ impl<T: Task> Pool<T> {
 
 impl<T: Task> Drop for Pool<T> {
     fn drop(&mut self) {
+        if std::process::id() != self.process {
+            // After a fork there is nobody to join, and a lock may be held by a thread that is gone.
+            self.helpers.drain(..).for_each(core::mem::forget);
+            return;
+        }
         self.shared.state().leave = true;
         self.shared.wake.notify_all();
         for helper in self.helpers.drain(..) {

@@ -5,6 +5,7 @@
 //! A value of [`Isa`] carries the proof that the machine has the instructions it names.
 
 use core::ffi::CStr;
+use core::marker::PhantomData;
 use fearless_simd::{Level, Simd, SimdFloat};
 
 /// A floating-point type the kernels run in: `f32` or `f64`.
@@ -88,6 +89,50 @@ pub(crate) trait Vector<S: Simd, F: Real, const W: usize>:
 impl<S: Simd, F: Real, const W: usize, V> Vector<S, F, W> for V where
     V: SimdFloat<S, Element = F, Array = [F; W]>
 {
+}
+
+/// Loads and constants of one vector type.
+///
+/// Methods and not closures, here and in all kernels: vector code is only fast if it is inlined into
+/// the function that enables the instruction set, and that can be asked of a method only.
+pub(crate) struct Vectors<S, F, V, const W: usize> {
+    simd: S,
+    vector: PhantomData<(F, V)>,
+}
+
+impl<S: Copy, F, V, const W: usize> Clone for Vectors<S, F, V, W> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S: Copy, F, V, const W: usize> Copy for Vectors<S, F, V, W> {}
+
+impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize> Vectors<S, F, V, W> {
+    #[inline(always)]
+    pub(crate) fn new(simd: S) -> Self {
+        Vectors {
+            simd,
+            vector: PhantomData,
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn load(self, x: &[F; W]) -> V {
+        V::load_array_ref(self.simd, x)
+    }
+
+    #[inline(always)]
+    pub(crate) fn splat(self, x: F) -> V {
+        V::splat(self.simd, x)
+    }
+
+    /// The nearest value of the type, in every lane.
+    #[inline(always)]
+    pub(crate) fn number(self, x: f64) -> V {
+        V::splat(self.simd, F::from_f64(x))
+    }
 }
 
 /// The instructions that every machine of this architecture has.
@@ -175,4 +220,38 @@ pub(crate) fn transpose<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
         round *= 2;
     }
     rows
+}
+
+/// Loads up to `W` values; the lanes without one are zero.
+#[inline(always)]
+pub(crate) fn load_run<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
+    simd: S,
+    run: &[F],
+) -> V {
+    match run.first_chunk::<W>() {
+        Some(run) => V::load_array_ref(simd, run),
+        None => {
+            let mut values = [F::ZERO; W];
+            for (value, &x) in values.iter_mut().zip(run) {
+                *value = x;
+            }
+            V::load_array_ref(simd, &values)
+        }
+    }
+}
+
+/// Stores up to `W` values, as many as there is room for.
+#[inline(always)]
+pub(crate) fn store_run<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
+    values: V,
+    run: &mut [F],
+) {
+    match run.first_chunk_mut::<W>() {
+        Some(run) => values.store_array(run),
+        None => {
+            for (x, value) in run.iter_mut().zip(values.to_array()) {
+                *x = value;
+            }
+        }
+    }
 }

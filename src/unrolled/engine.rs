@@ -8,7 +8,7 @@ use super::network::{Buffers, Network, Shape, by_rank};
 use super::omega::omega;
 use super::single::Single;
 use crate::batch::{Batch, Report};
-use crate::simd::{Isa, Real, Vector};
+use crate::simd::{Isa, Real, Vector, Vectors};
 use crate::status::{Error, Status};
 use fearless_simd::{Select, Simd, f32x4, f64x2};
 #[cfg(target_arch = "x86_64")]
@@ -237,11 +237,9 @@ impl<F: Kernels> Engine<F> {
     ) -> bool {
         let k = self.k;
         let mut buffers = Buffers::carve(memory, shape.matrix(), shape.rows(), k);
-        shape.pack(group.source(), buffers.raw);
+        shape.pack(simd, group.source(), buffers.raw);
         let scale = Scale::<V>::of(simd, shape, buffers.raw);
-        for (m, raw) in buffers.m.iter_mut().zip(buffers.raw.iter()) {
-            (V::load_array_ref(simd, raw) / scale.divisor).store_array(m);
-        }
+        shape.normalise(simd, scale.divisor, buffers.raw, buffers.m);
         let network = Network {
             k,
             omega: &self.omega,
@@ -303,17 +301,10 @@ impl<V> Scale<V> {
         V: Vector<S, F, W>,
         Sh: Shape<S, F, V, W>,
     {
-        let zero = V::splat(simd, F::ZERO);
         let share = V::splat(simd, F::from_f64(1.0 / shape.n() as f64));
-        let (mut largest, mut poison) = (zero, zero);
-        for x in raw {
-            let x = V::load_array_ref(simd, x);
-            largest = largest.max(x.abs());
-            poison = x.mul_add(zero, poison);
-        }
+        let (largest, poison) = shape.extremes(simd, raw);
         // Divided before it is summed: the trace of a finite matrix may overflow.
         let trace = shape.sum(simd, |i| shape.diagonal(simd, raw, i) * share);
-        let (largest, poison) = shape.spread_extremes(simd, largest, poison);
         let s = trace.max(largest * share).min(V::splat(simd, F::MAX));
         Scale {
             s,
@@ -361,16 +352,20 @@ fn report<S, F, V, Sh, const W: usize>(
 {
     let Buffers { m, r, u, sums, .. } = buffers;
     shape.residual(simd, k, m, u, r, sums);
-    let load = |x: &[F; W]| V::load_array_ref(simd, x);
+    let vectors = Vectors::<S, F, V, W>::new(simd);
     let zero = V::splat(simd, F::ZERO);
     let one = V::splat(simd, F::ONE);
     let epsilon = V::splat(simd, F::from_f64(SPARSITY_EPSILON));
-    let l1 = shape.sum_entries(simd, sums, |at| load(&r[at]).abs());
+    let l1 = shape.sum_entries(simd, sums, |at| vectors.load(&r[at]).abs());
     let square = |x: V| x * x;
-    let r_square = shape.sum_entries(simd, sums, |at| square(load(&r[at])));
-    let m_square = shape.sum_entries(simd, sums, |at| square(load(&m[at])));
+    let r_square = shape.sum_entries(simd, sums, |at| square(vectors.load(&r[at])));
+    let m_square = shape.sum_entries(simd, sums, |at| square(vectors.load(&m[at])));
     let dense: V = shape.sum_entries(simd, sums, |at| {
-        load(&r[at]).abs().simd_gt(epsilon).select(one, zero)
+        vectors
+            .load(&r[at])
+            .abs()
+            .simd_gt(epsilon)
+            .select(one, zero)
     });
     let entries = F::from_f64((shape.n() * shape.n()) as f64);
     let l1 = (l1 * scale).to_array();

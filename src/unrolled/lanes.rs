@@ -1,11 +1,12 @@
 //! Batch in lanes: lane l of every vector belongs to matrix l of a group of `W`.
 //!
-//! A symmetric matrix is its lower triangle, row by row; a factor is n rows of k vectors.
+//! A symmetric matrix is n×n vectors, row by row, of which only those on the diagonal and left of it
+//! are used; a factor is n rows of k vectors.
 
 use super::PARTIAL_SUMS;
-use super::network::{Influence, Shape, fold};
+use super::network::{Influence, Shape, Terms, fold};
 use super::rows::packed;
-use crate::simd::{Real, Vector, transpose};
+use crate::simd::{Real, Vector, Vectors, load_run, store_run, transpose};
 use fearless_simd::Simd;
 
 #[derive(Clone, Copy)]
@@ -15,7 +16,7 @@ pub(super) struct Lanes {
 
 impl Lanes {
     pub(super) const fn matrix_len(self) -> usize {
-        packed(self.n)
+        self.n * self.n
     }
 }
 
@@ -36,15 +37,22 @@ impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize> Shape<S, F, V, W> for
     }
 
     #[inline(always)]
-    fn pack(self, matrices: &[F], raw: &mut [[F; W]]) {
-        let n = self.n;
-        let size = n * n;
+    fn pack(self, simd: S, matrices: &[F], raw: &mut [[F; W]]) {
+        let size = self.n * self.n;
         let last = matrices.len() / size - 1;
-        let of: [&[F]; W] = core::array::from_fn(|l| &matrices[l.min(last) * size..][..size]);
-        for i in 0..n {
-            let rows: [&[F]; W] = core::array::from_fn(|l| &of[l][i * n..][..=i]);
-            for (j, raw) in raw[packed(i)..=packed(i) + i].iter_mut().enumerate() {
-                *raw = core::array::from_fn(|l| rows[l][j]);
+        let mut of: [&[F]; W] = [&[]; W];
+        for l in 0..W {
+            of[l] = &matrices[l.min(last) * size..][..size];
+        }
+        let mut block = [V::splat(simd, F::ZERO); W];
+        for (b, raw) in raw.chunks_mut(W).enumerate() {
+            let place = b * W;
+            for l in 0..W {
+                block[l] = load_run(simd, &of[l][place..place + raw.len()]);
+            }
+            let columns = transpose(block);
+            for c in 0..raw.len() {
+                columns[c].store_array(&mut raw[c]);
             }
         }
     }
@@ -69,56 +77,71 @@ impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize> Shape<S, F, V, W> for
         l: &mut [[F; W]],
         s: &mut [[F; W]],
     ) {
-        let load = |x: &[F; W]| V::load_array_ref(simd, x);
+        let n = self.n;
+        let vectors = Vectors::<S, F, V, W>::new(simd);
         let (max, min) = (V::splat(simd, F::MAX), -V::splat(simd, F::MAX));
-        for (i, own) in u.chunks_exact(k).enumerate() {
-            let row = packed(i)..=packed(i) + i;
-            let (m, l, s) = (&m[row.clone()], &mut l[row.clone()], &mut s[row]);
-            let entries = m.iter().zip(l).zip(s).zip(u.chunks_exact(k));
-            for (((m, l), s), other) in entries {
-                let mut x = V::splat(simd, F::ZERO);
+        for i in 0..n {
+            let own = &u[i * k..][..k];
+            for j in 0..=i {
+                let other = &u[j * k..][..k];
+                let mut x = vectors.splat(F::ZERO);
                 for a in 0..k {
-                    x = load(&own[a]).mul_add(load(&other[a]), x);
+                    x = vectors.load(&own[a]).mul_add(vectors.load(&other[a]), x);
                 }
                 let x = (x * scale).min(max).max(min);
-                x.store_array(l);
-                (load(m) - x).min(max).max(min).store_array(s);
+                let rest = (vectors.load(&m[i * n + j]) - x).min(max).max(min);
+                // Both halves, for `unpack`.
+                for at in [i * n + j, j * n + i] {
+                    x.store_array(&mut l[at]);
+                    rest.store_array(&mut s[at]);
+                }
             }
         }
     }
 
     #[inline(always)]
     fn unpack(self, simd: S, matrix: &[[F; W]], matrices: &mut [F]) {
-        let n = self.n;
-        for i in 0..n {
-            for j in (0..n).step_by(W) {
-                let block: [V; W] = core::array::from_fn(|c| {
-                    let j = (j + c).min(n - 1);
-                    V::load_array_ref(simd, &matrix[packed(i.max(j)) + i.min(j)])
-                });
-                store_lanes(block, n * n, i * n + j, W.min(n - j), matrices);
+        let size = self.n * self.n;
+        let mut block = [V::splat(simd, F::ZERO); W];
+        for (b, run) in matrix.chunks(W).enumerate() {
+            for c in 0..run.len() {
+                block[c] = V::load_array_ref(simd, &run[c]);
+            }
+            let of_lane = transpose(block);
+            let place = b * W..b * W + run.len();
+            for (values, matrix) in of_lane.iter().zip(matrices.chunks_exact_mut(size)) {
+                store_run(*values, &mut matrix[place.clone()]);
             }
         }
     }
 
     #[inline(always)]
     fn diagonal(self, simd: S, matrix: &[[F; W]], row: usize) -> V {
-        V::load_array_ref(simd, &matrix[packed(row) + row])
+        V::load_array_ref(simd, &matrix[row * self.n + row])
     }
 
     #[inline(always)]
-    fn spread_extremes(self, _simd: S, largest: V, poison: V) -> (V, V) {
+    fn extremes(self, simd: S, raw: &[[F; W]]) -> (V, V) {
+        let zero = V::splat(simd, F::ZERO);
+        let (mut largest, mut poison) = (zero, zero);
+        for i in 0..self.n {
+            for x in &raw[i * self.n..=i * self.n + i] {
+                let x = V::load_array_ref(simd, x);
+                largest = largest.max(x.abs());
+                poison = x.mul_add(zero, poison);
+            }
+        }
         (largest, poison)
     }
 
     #[inline(always)]
     fn sum_entries(self, simd: S, sums: &mut [[F; W]], term: impl Fn(usize) -> V) -> V {
         for (i, sum) in sums.iter_mut().enumerate() {
-            let mut lower = V::splat(simd, F::ZERO);
+            let mut left = V::splat(simd, F::ZERO);
             for j in 0..i {
-                lower += term(packed(i) + j);
+                left += term(i * self.n + j);
             }
-            (lower + lower + term(packed(i) + i)).store_array(sum);
+            (left + left + term(i * self.n + i)).store_array(sum);
         }
         let sums = &*sums;
         self.sum(simd, |i| V::load_array_ref(simd, &sums[i]))
@@ -149,35 +172,19 @@ impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize> Shape<S, F, V, W> for
         x: &[[F; W]],
         out: &mut [[F; W]],
     ) {
-        let product = Product::<S, F, V, W> {
-            simd,
-            n: self.n,
-            columns,
-            matrix,
-            x,
-            vector: core::marker::PhantomData,
-        };
-        let mut c = 0;
-        while c + 6 <= columns {
-            simd.vectorize(
-                #[inline(always)]
-                || product.rows::<2, 6>(c, out),
-            );
-            c += 6;
+        for (i, out) in out.chunks_exact_mut(columns).enumerate() {
+            multiply_row::<S, F, V, W>(simd, self.n, i, columns, matrix, x, out);
         }
-        while c + 3 <= columns {
-            simd.vectorize(
-                #[inline(always)]
-                || product.rows::<3, 3>(c, out),
-            );
-            c += 3;
-        }
-        while c < columns {
-            simd.vectorize(
-                #[inline(always)]
-                || product.rows::<4, 1>(c, out),
-            );
-            c += 1;
+    }
+
+    #[inline(always)]
+    fn normalise(self, simd: S, divisor: V, raw: &[[F; W]], m: &mut [[F; W]]) {
+        let n = self.n;
+        for i in 0..n {
+            let row = i * n..i * n + i + 1;
+            for (m, raw) in m[row.clone()].iter_mut().zip(&raw[row]) {
+                (V::load_array_ref(simd, raw) / divisor).store_array(m);
+            }
         }
     }
 
@@ -191,191 +198,253 @@ impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize> Shape<S, F, V, W> for
         r: &mut [[F; W]],
         sums: &mut [[F; W]],
     ) {
-        let mut i = 0;
-        while i < self.n {
+        for i in (0..self.n).step_by(2) {
             if i + 2 <= self.n {
-                residual_rows::<S, F, V, W, 2>(simd, k, i, m, u, r, sums);
-                i += 2;
+                self.residual_rows::<S, F, V, W, 2>(simd, k, i, m, u, r, sums);
             } else {
-                residual_rows::<S, F, V, W, 1>(simd, k, i, m, u, r, sums);
-                i += 1;
+                self.residual_rows::<S, F, V, W, 1>(simd, k, i, m, u, r, sums);
             }
         }
     }
 
     #[inline(always)]
-    fn weigh(self, simd: S, influence: Influence<V>, r: &mut [[F; W]], weights: &mut [[F; W]]) {
+    fn accumulate(
+        self,
+        simd: S,
+        k: usize,
+        influence: Influence<V>,
+        terms: Terms<'_, F, W>,
+        mut done: impl FnMut(usize, &[[F; W]], &[[F; W]]),
+    ) {
+        let Terms { r, w, u, p, a, b } = terms;
+        let n = self.n;
+        if k > 3 {
+            for i in 0..n {
+                let row = i * n..i * n + i + 1;
+                let (r, w) = (&mut r[row.clone()], &mut w[row]);
+                for (r, w) in r[..i].iter_mut().zip(&mut w[..i]) {
+                    influence.off_diagonal(simd, r, w);
+                }
+                influence.on_diagonal(simd, &mut r[i], &mut w[i]);
+            }
+        }
+        let r = &*r;
+        for i in 0..n {
+            let (a, b) = (&mut a[i * packed(k)..][..packed(k)], &mut b[i * k..][..k]);
+            match k {
+                1 => Row::<S, F, V, W, 1, 1>::new(simd, influence).sums(n, i, r, u, p, a, b),
+                2 => Row::<S, F, V, W, 2, 3>::new(simd, influence).sums(n, i, r, u, p, a, b),
+                3 => Row::<S, F, V, W, 3, 6>::new(simd, influence).sums(n, i, r, u, p, a, b),
+                _ => {
+                    multiply_row::<S, F, V, W>(simd, n, i, packed(k), w, p, a);
+                    multiply_row::<S, F, V, W>(simd, n, i, k, r, u, b);
+                }
+            }
+        }
+        done(0, a, b);
+    }
+}
+
+impl Lanes {
+    /// R for rows i .. i + ROWS.
+    #[inline(always)]
+    #[allow(clippy::too_many_arguments)]
+    fn residual_rows<S, F, V, const W: usize, const ROWS: usize>(
+        self,
+        simd: S,
+        k: usize,
+        i: usize,
+        m: &[[F; W]],
+        u: &[[F; W]],
+        r: &mut [[F; W]],
+        sums: &mut [[F; W]],
+    ) where
+        S: Simd,
+        F: Real,
+        V: Vector<S, F, W>,
+    {
+        let n = self.n;
+        let vectors = Vectors::<S, F, V, W>::new(simd);
+        let mut own: [&[[F; W]]; ROWS] = [&[]; ROWS];
+        // For a small k, a constant here, the rows' own values stay in registers.
+        let mut held = [[vectors.splat(F::ZERO); 4]; ROWS];
+        for b in 0..ROWS {
+            own[b] = &u[(i + b) * k..][..k];
+            for a in 0..k.min(4) {
+                held[b][a] = vectors.load(&own[b][a]);
+            }
+        }
+        let mut sum = [vectors.splat(F::ZERO); ROWS];
+        let mut m_rows: [&[[F; W]]; ROWS] = [&[]; ROWS];
+        for b in 0..ROWS {
+            m_rows[b] = &m[(i + b) * n..][..i + ROWS];
+        }
+        let mut rows = r[i * n..].chunks_exact_mut(n);
+        let r_rows: [&mut [[F; W]]; ROWS] =
+            core::array::from_fn(|_| &mut rows.next().unwrap_or_default()[..i + ROWS]);
+        // What is left of the diagonal block, then the block.
+        for (j, other) in u[..i * k].chunks_exact(k).enumerate() {
+            for b in 0..ROWS {
+                let x = entry(vectors, k, &m_rows[b][j], &held[b], own[b], other);
+                x.store_array(&mut r_rows[b][j]);
+                sum[b] += x.abs();
+            }
+        }
+        for b in 0..ROWS {
+            for j in 0..=b {
+                let x = entry(vectors, k, &m_rows[b][i + j], &held[b], own[b], own[j]);
+                x.store_array(&mut r_rows[b][i + j]);
+                if j < b {
+                    sum[b] += x.abs();
+                }
+            }
+            sum[b].store_array(&mut sums[i + b]);
+        }
+    }
+}
+
+/// R_ij = M̂_ij − u_i · u_j; the first four numbers of u_i are in registers.
+#[inline(always)]
+fn entry<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
+    vectors: Vectors<S, F, V, W>,
+    k: usize,
+    m: &[F; W],
+    held: &[V; 4],
+    own: &[[F; W]],
+    other: &[[F; W]],
+) -> V {
+    let mut x = vectors.load(m);
+    for a in 0..k {
+        let own = if a < 4 {
+            held[a]
+        } else {
+            vectors.load(&own[a])
+        };
+        x = (-own).mul_add(vectors.load(&other[a]), x);
+    }
+    x
+}
+
+/// A_i and b_i of one row, in registers: k = K, P = K (K + 1) / 2.
+struct Row<S, F, V, const W: usize, const K: usize, const P: usize> {
+    vectors: Vectors<S, F, V, W>,
+    influence: Influence<V>,
+    a: [V; P],
+    b: [V; K],
+}
+
+impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize, const K: usize, const P: usize>
+    Row<S, F, V, W, K, P>
+{
+    #[inline(always)]
+    fn new(simd: S, influence: Influence<V>) -> Self {
+        let vectors = Vectors::new(simd);
+        let zero = vectors.splat(F::ZERO);
+        Row {
+            vectors,
+            influence,
+            a: [zero; P],
+            b: [zero; K],
+        }
+    }
+
+    #[inline(always)]
+    #[allow(clippy::too_many_arguments)]
+    fn sums(
+        mut self,
+        n: usize,
+        i: usize,
+        r: &[[F; W]],
+        u: &[[F; W]],
+        p: &[[F; W]],
+        a: &mut [[F; W]],
+        b: &mut [[F; W]],
+    ) {
         let Influence {
             scale,
             diagonal_scale,
             diagonal_trust,
-        } = influence;
-        for i in 0..self.n {
-            let start = packed(i);
-            let (r, w) = (&mut r[start..=start + i], &mut weights[start..=start + i]);
-            for (r, w) in r[..i].iter_mut().zip(&mut w[..i]) {
-                let x = V::load_array_ref(simd, r);
-                let weight = scale / x.mul_add(x, scale);
-                weight.store_array(w);
-                (weight * x).store_array(r);
-            }
-            let x = V::load_array_ref(simd, &r[i]);
-            let weight = diagonal_trust / x.mul_add(x, diagonal_scale);
-            weight.store_array(&mut w[i]);
-            (weight * x).store_array(&mut r[i]);
+        } = self.influence;
+        let (u, p) = (&u.as_chunks::<K>().0[..n], &p.as_chunks::<P>().0[..n]);
+        let row = &r[i * n..=i * n + i];
+        for j in 0..i {
+            self.add(scale, scale, &row[j], &u[j], &p[j]);
+        }
+        self.add(diagonal_trust, diagonal_scale, &row[i], &u[i], &p[i]);
+        // What is right of the diagonal stands in column i.
+        for j in i + 1..n {
+            self.add(scale, scale, &r[j * n + i], &u[j], &p[j]);
+        }
+        for (x, sum) in a.iter_mut().zip(self.a) {
+            sum.store_array(x);
+        }
+        for (x, sum) in b.iter_mut().zip(self.b) {
+            sum.store_array(x);
+        }
+    }
+
+    #[inline(always)]
+    fn add(&mut self, trust: V, scale: V, r: &[F; W], u: &[[F; W]; K], p: &[[F; W]; P]) {
+        let r = self.vectors.load(r);
+        let w = trust / r.mul_add(r, scale);
+        for e in 0..P {
+            self.a[e] = w.mul_add(self.vectors.load(&p[e]), self.a[e]);
+        }
+        let wr = w * r;
+        for e in 0..K {
+            self.b[e] = wr.mul_add(self.vectors.load(&u[e]), self.b[e]);
         }
     }
 }
 
-/// Writes lane l of the first `width` vectors, one after another, to `place` in matrix l of `out`.
+/// Row i of a symmetric matrix times a table of `columns` vectors a row.
 #[inline(always)]
-fn store_lanes<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
-    vectors: [V; W],
-    size: usize,
-    place: usize,
-    width: usize,
-    out: &mut [F],
-) {
-    let of_lane = transpose(vectors);
-    for (values, matrix) in of_lane.iter().zip(out.chunks_exact_mut(size)) {
-        let run = &mut matrix[place..place + width];
-        match <&mut [F; W]>::try_from(&mut *run) {
-            Ok(run) => values.store_array(run),
-            Err(_) => run.copy_from_slice(&values.as_slice()[..width]),
-        }
-    }
-}
-
-/// R for rows i .. i + ROWS, up to the diagonal.
-#[inline(always)]
-fn residual_rows<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize, const ROWS: usize>(
-    simd: S,
-    k: usize,
-    i: usize,
-    m: &[[F; W]],
-    u: &[[F; W]],
-    r: &mut [[F; W]],
-    sums: &mut [[F; W]],
-) {
-    let load = |x: &[F; W]| V::load_array_ref(simd, x);
-    // For a small k, a constant here, the tile's own rows stay in registers.
-    let own: [&[[F; W]]; ROWS] = core::array::from_fn(|b| &u[(i + b) * k..(i + b + 1) * k]);
-    let mut held = [[V::splat(simd, F::ZERO); 4]; ROWS];
-    if k <= 4 {
-        for b in 0..ROWS {
-            for a in 0..k {
-                held[b][a] = load(&own[b][a]);
-            }
-        }
-    }
-    let entry = |b: usize, m: &[F; W], other: &[[F; W]]| {
-        let mut x = load(m);
-        for a in 0..k {
-            let own = if k <= 4 { held[b][a] } else { load(&own[b][a]) };
-            x = (-own).mul_add(load(&other[a]), x);
-        }
-        x
-    };
-    let mut sum = [V::splat(simd, F::ZERO); ROWS];
-    let m: [&[[F; W]]; ROWS] = core::array::from_fn(|b| &m[packed(i + b)..][..=i + b]);
-    let mut rest = &mut r[packed(i)..packed(i + ROWS)];
-    let r: [&mut [[F; W]]; ROWS] = core::array::from_fn(|b| {
-        let (row, tail) = core::mem::take(&mut rest).split_at_mut(i + b + 1);
-        rest = tail;
-        row
-    });
-    for j in 0..i {
-        let other = &u[j * k..(j + 1) * k];
-        for b in 0..ROWS {
-            let x = entry(b, &m[b][j], other);
-            x.store_array(&mut r[b][j]);
-            sum[b] += x.abs();
-        }
-    }
-    for b in 0..ROWS {
-        for j in 0..=b {
-            let x = entry(b, &m[b][i + j], own[j]);
-            x.store_array(&mut r[b][i + j]);
-            if j < b {
-                sum[b] += x.abs();
-            }
-        }
-        sum[b].store_array(&mut sums[i + b]);
-    }
-}
-
-/// A product of a symmetric matrix with a table of `columns` vectors a row.
-#[derive(Clone, Copy)]
-struct Product<'a, S, F, V, const W: usize> {
+fn multiply_row<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
     simd: S,
     n: usize,
+    i: usize,
     columns: usize,
-    matrix: &'a [[F; W]],
-    x: &'a [[F; W]],
-    vector: core::marker::PhantomData<V>,
+    matrix: &[[F; W]],
+    x: &[[F; W]],
+    out: &mut [[F; W]],
+) {
+    let mut c = 0;
+    while c + 12 <= columns {
+        multiply_part::<S, F, V, W, 12>(simd, n, i, columns, matrix, &x[c..], &mut out[c..]);
+        c += 12;
+    }
+    while c + 3 <= columns {
+        multiply_part::<S, F, V, W, 3>(simd, n, i, columns, matrix, &x[c..], &mut out[c..]);
+        c += 3;
+    }
+    while c < columns {
+        multiply_part::<S, F, V, W, 1>(simd, n, i, columns, matrix, &x[c..], &mut out[c..]);
+        c += 1;
+    }
 }
 
-impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize> Product<'_, S, F, V, W> {
-    /// All rows of COLUMNS columns from `c` on, ROWS at a time.
-    #[inline(always)]
-    fn rows<const ROWS: usize, const COLUMNS: usize>(self, c: usize, out: &mut [[F; W]]) {
-        let mut i = 0;
-        while i + ROWS <= self.n {
-            self.tile::<ROWS, COLUMNS>(i, c, out);
-            i += ROWS;
-        }
-        while i + 2 <= self.n {
-            self.tile::<2, COLUMNS>(i, c, out);
-            i += 2;
-        }
-        if i < self.n {
-            self.tile::<1, COLUMNS>(i, c, out);
+/// The first COLUMNS columns of it. Every sum runs over j upwards, as in the single shape.
+#[inline(always)]
+fn multiply_part<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize, const COLUMNS: usize>(
+    simd: S,
+    n: usize,
+    i: usize,
+    columns: usize,
+    matrix: &[[F; W]],
+    x: &[[F; W]],
+    out: &mut [[F; W]],
+) {
+    let vectors = Vectors::<S, F, V, W>::new(simd);
+    let mut sums = [vectors.splat(F::ZERO); COLUMNS];
+    for j in 0..n {
+        let at = if j <= i { i * n + j } else { j * n + i };
+        let entry = vectors.load(&matrix[at]);
+        let x = &x[j * columns..][..COLUMNS];
+        for c in 0..COLUMNS {
+            sums[c] = entry.mul_add(vectors.load(&x[c]), sums[c]);
         }
     }
-
-    /// One tile, with its sums in registers, j ascending.
-    #[inline(always)]
-    fn tile<const ROWS: usize, const COLUMNS: usize>(self, i: usize, c: usize, out: &mut [[F; W]]) {
-        let Product {
-            simd,
-            n,
-            columns,
-            matrix,
-            x,
-            ..
-        } = self;
-        let mut sums = [[V::splat(simd, F::ZERO); COLUMNS]; ROWS];
-        let mut add = |weights: [&[F; W]; ROWS], x: &[[F; W]]| {
-            let weights: [V; ROWS] = core::array::from_fn(|b| V::load_array_ref(simd, weights[b]));
-            for (column, x) in x.iter().take(COLUMNS).enumerate() {
-                let x = V::load_array_ref(simd, x);
-                for b in 0..ROWS {
-                    sums[b][column] = weights[b].mul_add(x, sums[b][column]);
-                }
-            }
-        };
-        let row = |j: usize| &x[j * columns + c..][..COLUMNS];
-        // Left of the tile's diagonal block the rows lie one after another.
-        let left: [&[[F; W]]; ROWS] = core::array::from_fn(|b| &matrix[packed(i + b)..][..i]);
-        for j in 0..i {
-            add(core::array::from_fn(|b| &left[b][j]), row(j));
-        }
-        for j in i..i + ROWS {
-            let at = |b: usize| packed(j.max(i + b)) + j.min(i + b);
-            add(core::array::from_fn(|b| &matrix[at(b)]), row(j));
-        }
-        // Below it, they are columns: neighbours in every later row.
-        let mut at = packed(i + ROWS) + i;
-        for j in i + ROWS..n {
-            let weights = &matrix[at..][..ROWS];
-            add(core::array::from_fn(|b| &weights[b]), row(j));
-            at += j + 1;
-        }
-        for b in 0..ROWS {
-            let out = &mut out[(i + b) * columns + c..][..COLUMNS];
-            for (out, sum) in out.iter_mut().zip(sums[b]) {
-                sum.store_array(out);
-            }
-        }
+    for c in 0..COLUMNS {
+        sums[c].store_array(&mut out[c]);
     }
 }

@@ -7,6 +7,11 @@
 //!   row in each lane. Both add in the same order, so they agree to the bit.
 //! - `engine`: chooses the shape and the instruction set, and walks through a batch.
 
+#![allow(
+    clippy::needless_range_loop,
+    reason = "kernels walk several arrays by one index, and iterators of vectors are not always inlined"
+)]
+
 mod engine;
 mod lanes;
 mod layers;

@@ -3,7 +3,6 @@
 use super::layers::Layer;
 use super::rows::{self, Guard, Step, packed};
 use super::{PARTIAL_SUMS, RMS_LIMIT};
-use crate::model::MAX_K;
 use crate::simd::{Real, Vector};
 use core::marker::PhantomData;
 use fearless_simd::Simd;
@@ -16,7 +15,7 @@ pub(super) trait Shape<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>: Co
     /// Vectors in a symmetric n×n matrix.
     fn matrix(self) -> usize;
     /// Reads the lower triangles of row-major matrices; lanes without a matrix repeat the last one.
-    fn pack(self, matrices: &[F], raw: &mut [[F; W]]);
+    fn pack(self, simd: S, matrices: &[F], raw: &mut [[F; W]]);
     /// Writes the rows of factors as row-major n×k tables.
     fn unpack_rows(self, k: usize, rows: &[[F; W]], tables: &mut [F]);
     /// L = `scale` U Uᵀ and S = M − L, both saturating at the largest finite value.
@@ -35,8 +34,10 @@ pub(super) trait Shape<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>: Co
     fn unpack(self, simd: S, matrix: &[[F; W]], matrices: &mut [F]);
     /// The diagonal entries of one vector row.
     fn diagonal(self, simd: S, matrix: &[[F; W]], row: usize) -> V;
-    /// From the maximum of some |x| and the sum of 0·x in each lane to those of each matrix.
-    fn spread_extremes(self, simd: S, largest: V, poison: V) -> (V, V);
+    /// The largest |M_ij|, and the sum of 0·M_ij, which is not zero if an entry is not finite.
+    fn extremes(self, simd: S, raw: &[[F; W]]) -> (V, V);
+    /// M̂ = M / divisor.
+    fn normalise(self, simd: S, divisor: V, raw: &[[F; W]], m: &mut [[F; W]]);
     /// Σ over all entries of a symmetric function of them; `term` takes the entry's place in a matrix
     /// and gives 0 for an entry of 0. `sums` is scratch.
     fn sum_entries(self, simd: S, sums: &mut [[F; W]], term: impl Fn(usize) -> V) -> V;
@@ -56,8 +57,27 @@ pub(super) trait Shape<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>: Co
         r: &mut [[F; W]],
         sums: &mut [[F; W]],
     );
-    /// `weights` = w, and R is replaced by w R.
-    fn weigh(self, simd: S, influence: Influence<V>, r: &mut [[F; W]], weights: &mut [[F; W]]);
+    /// Computes w in place of `terms.w` and w R in place of R, and from them A_i and the right-hand
+    /// sides of the rows, which it hands to `done` a few rows at a time: first row, A, b.
+    fn accumulate(
+        self,
+        simd: S,
+        k: usize,
+        influence: Influence<V>,
+        terms: Terms<'_, F, W>,
+        done: impl FnMut(usize, &[[F; W]], &[[F; W]]),
+    );
+}
+
+/// What [`Shape::accumulate`] works on.
+pub(super) struct Terms<'a, F, const W: usize> {
+    pub(super) r: &'a mut [[F; W]],
+    pub(super) w: &'a mut [[F; W]],
+    pub(super) u: &'a [[F; W]],
+    pub(super) p: &'a [[F; W]],
+    /// Room for A_i and b_i of [`ROW_BLOCK`] rows.
+    pub(super) a: &'a mut [[F; W]],
+    pub(super) b: &'a mut [[F; W]],
 }
 
 /// The weight function of a layer: w = `scale` / (`scale` + R²) off the diagonal, and on it
@@ -67,6 +87,36 @@ pub(super) struct Influence<V> {
     pub(super) scale: V,
     pub(super) diagonal_scale: V,
     pub(super) diagonal_trust: V,
+}
+
+impl<V> Influence<V> {
+    /// Computes w, and w R in place of R, off the diagonal.
+    #[inline(always)]
+    pub(super) fn off_diagonal<S, F, const W: usize>(self, simd: S, r: &mut [F; W], w: &mut [F; W])
+    where
+        S: Simd,
+        F: Real,
+        V: Vector<S, F, W>,
+    {
+        let x = V::load_array_ref(simd, r);
+        let weight = self.scale / x.mul_add(x, self.scale);
+        weight.store_array(w);
+        (weight * x).store_array(r);
+    }
+
+    /// The same on the diagonal.
+    #[inline(always)]
+    pub(super) fn on_diagonal<S, F, const W: usize>(self, simd: S, r: &mut [F; W], w: &mut [F; W])
+    where
+        S: Simd,
+        F: Real,
+        V: Vector<S, F, W>,
+    {
+        let x = V::load_array_ref(simd, r);
+        let weight = self.diagonal_trust / x.mul_add(x, self.diagonal_scale);
+        weight.store_array(w);
+        (weight * x).store_array(r);
+    }
 }
 
 /// Working memory, in vectors. Contents on entry do not matter.
@@ -83,11 +133,14 @@ pub(super) struct Buffers<'a, F, const W: usize> {
     pub(super) v: &'a mut [[F; W]],
     /// u_j u_jᵀ.
     pub(super) p: &'a mut [[F; W]],
-    /// A_i.
+    /// A_i of some rows.
     pub(super) a: &'a mut [[F; W]],
-    /// Right-hand sides, then steps.
+    /// Right-hand sides of these.
     pub(super) b: &'a mut [[F; W]],
+    /// A number for every row.
     pub(super) sums: &'a mut [[F; W]],
+    /// |u_i|².
+    pub(super) norms: &'a mut [[F; W]],
     /// A k×k matrix.
     pub(super) g: &'a mut [[F; W]],
 }
@@ -95,7 +148,7 @@ pub(super) struct Buffers<'a, F, const W: usize> {
 impl<'a, F: Real, const W: usize> Buffers<'a, F, W> {
     /// How many vectors are needed for matrices of `matrix` vectors and factors of `rows` rows.
     pub(super) const fn len(matrix: usize, rows: usize, k: usize) -> usize {
-        4 * matrix + rows * (3 * k + 2 * packed(k) + 1) + packed(k)
+        4 * matrix + rows * (3 * k + 2 * packed(k) + 2) + packed(k)
     }
 
     pub(super) fn carve(
@@ -120,6 +173,7 @@ impl<'a, F: Real, const W: usize> Buffers<'a, F, W> {
             a: take(rows * packed(k)),
             b: take(rows * k),
             sums: take(rows),
+            norms: take(rows),
             g: take(packed(k)),
             raw: take(matrix),
         }
@@ -157,9 +211,17 @@ impl<F: Real> Network<'_, F> {
         pass.start(self.omega, buffers);
         // No momentum yet.
         buffers.v.copy_from_slice(buffers.u);
-        for layer in self.layers {
-            pass.layer(layer, buffers);
-        }
+        by_rank(
+            simd,
+            self.k,
+            #[inline(always)]
+            |k| {
+                let pass = Pass { k, ..pass };
+                for layer in self.layers {
+                    pass.layer(layer, buffers);
+                }
+            },
+        );
     }
 }
 
@@ -193,7 +255,9 @@ where
     #[inline(always)]
     fn start(self, omega: &[F], buffers: &mut Buffers<'_, F, W>) {
         let Pass { simd, shape, k, .. } = self;
-        let Buffers { m, u, v, g, .. } = buffers;
+        let Buffers {
+            m, u, v, g, norms, ..
+        } = buffers;
         shape.spread(simd, k, omega, u);
         shape.multiply(simd, k, m, u, v);
         self.orthonormalise(g, v);
@@ -202,19 +266,23 @@ where
         shape.multiply(simd, k, m, u, v);
         self.gram(u, v, g);
         rows::cholesky::<S, F, V, W>(simd, k, Guard::Pivot, g);
-        rows::substitute::<S, F, V, W>(simd, k, g, v);
+        // An entry of the factor of a positive semidefinite matrix of trace n is at most √n.
+        rows::substitute::<S, F, V, W>(simd, k, g, shape.n() as f64, v);
+        self.squares(v, norms);
         let limit = self.splat(RMS_LIMIT * RMS_LIMIT);
-        let shrink = (limit / self.mean_square(v).max(limit)).sqrt();
+        let shrink = (limit / self.mean(norms).max(limit)).sqrt();
         for (u, v) in u.iter_mut().zip(v.iter()) {
             (self.load(v) * shrink).store_array(u);
         }
+        self.squares(u, norms);
     }
 
     #[inline(always)]
     fn orthonormalise(self, g: &mut [[F; W]], y: &mut [[F; W]]) {
         self.gram(y, y, g);
         rows::cholesky::<S, F, V, W>(self.simd, self.k, Guard::Ridge, g);
-        rows::substitute::<S, F, V, W>(self.simd, self.k, g, y);
+        // An entry of an orthonormal matrix is at most 1.
+        rows::substitute::<S, F, V, W>(self.simd, self.k, g, self.shape.n() as f64, y);
     }
 
     /// The lower triangle of xᵀ y.
@@ -232,18 +300,23 @@ where
         }
     }
 
-    /// The mean over rows of |u_i|².
+    /// |u_i|² of every row.
     #[inline(always)]
-    fn mean_square(self, u: &[[F; W]]) -> V {
-        let k = self.k;
-        let total = self.shape.sum(self.simd, |i| {
+    fn squares(self, u: &[[F; W]], norms: &mut [[F; W]]) {
+        for (u, norm) in u.chunks_exact(self.k).zip(norms) {
             let mut square = self.splat(0.0);
-            for x in &u[i * k..(i + 1) * k] {
+            for x in u {
                 let x = self.load(x);
                 square = x.mul_add(x, square);
             }
-            square
-        });
+            square.store_array(norm);
+        }
+    }
+
+    /// The mean of a number over the rows.
+    #[inline(always)]
+    fn mean(self, numbers: &[[F; W]]) -> V {
+        let total = self.shape.sum(self.simd, |i| self.load(&numbers[i]));
         total * self.splat(1.0 / self.shape.n() as f64)
     }
 
@@ -260,16 +333,13 @@ where
             a,
             b,
             sums,
+            norms,
             ..
         } = buffers;
-        by_rank(
-            simd,
-            k,
-            #[inline(always)]
-            |k| shape.residual(simd, k, m, u, r, sums),
-        );
+        shape.residual(simd, k, m, u, r, sums);
         let n = shape.n() as f64;
-        let mean = shape.sum(simd, |i| self.load(&sums[i])) * self.splat(2.0 / (n * (n - 1.0)));
+        // The sum over pairs j < i, divided by n and by the rest of n (n − 1) / 2.
+        let mean = self.mean(sums) * self.splat(2.0 / (n - 1.0));
         let square = mean * mean;
         let splat = |x: F| V::splat(simd, x);
         let diagonal_scale = splat(layer.gamma).mul_add(square, splat(layer.delta));
@@ -278,57 +348,39 @@ where
             diagonal_scale,
             diagonal_trust: splat(layer.sigma) * diagonal_scale,
         };
-        let limit = self.mean_square(u).min(self.splat(RMS_LIMIT * RMS_LIMIT));
+        let limit = self.mean(norms).min(self.splat(RMS_LIMIT * RMS_LIMIT));
         let step = Step {
             eta: splat(layer.eta),
             mu: splat(layer.mu),
             limit: limit.mul_add(self.splat(16.0), V::splat(simd, F::TINY)),
         };
-        simd.vectorize(
-            #[inline(always)]
-            || shape.weigh(simd, influence, r, w),
-        );
-        by_rank(
+        rows::products::<S, F, V, W>(simd, k, u, p);
+        let terms = Terms { r, w, u, p, a, b };
+        shape.accumulate(
             simd,
             k,
+            influence,
+            terms,
             #[inline(always)]
-            |k| rows::products::<S, F, V, W>(simd, k, u, p),
-        );
-        shape.multiply(simd, packed(k), w, p, a);
-        shape.multiply(simd, k, r, u, b);
-        simd.vectorize(
-            #[inline(always)]
-            || match k {
-                1 => rows::step::<S, F, V, W, 1, 1>(simd, 1, step, a, b, u, v),
-                2 => rows::step::<S, F, V, W, 2, 3>(simd, 2, step, a, b, u, v),
-                3 => rows::step::<S, F, V, W, 3, 6>(simd, 3, step, a, b, u, v),
-                4 => rows::step::<S, F, V, W, 4, 10>(simd, 4, step, a, b, u, v),
-                k => rows::step::<S, F, V, W, MAX_K, { packed(MAX_K) }>(simd, k, step, a, b, u, v),
+            |first, a, b| {
+                let count = b.len() / k;
+                let span = first * k..(first + count) * k;
+                let norms = &mut norms[first..first + count];
+                rows::step_by_rank(simd, k, step, a, b, &u[span.clone()], &mut v[span], norms);
             },
         );
         core::mem::swap(u, v);
     }
 }
 
-/// Calls `body` with k, as a constant if it is small, so that loops over it unroll.
+/// Calls `body` with k, as a constant if it is 3: loops over it unroll then. Every constant costs as much
+/// code as the whole network, so only the paper's rank is worth one.
 #[inline(always)]
 pub(super) fn by_rank<S: Simd>(simd: S, k: usize, mut body: impl FnMut(usize)) {
     match k {
-        1 => simd.vectorize(
-            #[inline(always)]
-            || body(1),
-        ),
-        2 => simd.vectorize(
-            #[inline(always)]
-            || body(2),
-        ),
         3 => simd.vectorize(
             #[inline(always)]
             || body(3),
-        ),
-        4 => simd.vectorize(
-            #[inline(always)]
-            || body(4),
         ),
         k => simd.vectorize(
             #[inline(always)]

@@ -81,24 +81,36 @@ fn orthonormalise(y: DMatrix<f64>) -> DMatrix<f64> {
 }
 
 /// The lower factor of a symmetric matrix, pivots raised to at least `least`.
+///
+/// No entry exceeds what is left of its row's diagonal. That is so by itself for a positive semidefinite
+/// matrix, and keeps the factor of any other bounded.
 fn cholesky(g: &DMatrix<f64>, least: f64) -> DMatrix<f64> {
     let k = g.nrows();
-    let mut factor = DMatrix::zeros(k, k);
+    let mut factor = DMatrix::<f64>::zeros(k, k);
     for i in 0..k {
+        let mut pivot: f64 = g[(i, i)];
         for j in 0..i {
             let known: f64 = (0..j).map(|e| factor[(i, e)] * factor[(j, e)]).sum();
-            factor[(i, j)] = (g[(i, j)] - known) / factor[(j, j)];
+            let most = pivot.max(0.0).sqrt();
+            let x = ((g[(i, j)] - known) / factor[(j, j)]).clamp(-most, most);
+            factor[(i, j)] = x;
+            pivot -= x * x;
         }
-        let known: f64 = (0..i).map(|e| factor[(i, e)] * factor[(i, e)]).sum();
-        factor[(i, i)] = (g[(i, i)] - known).max(least + f64::MIN_POSITIVE).sqrt();
+        factor[(i, i)] = pivot.max(least + f64::MIN_POSITIVE).sqrt();
     }
     factor
 }
 
-/// Y C⁻ᵀ for a lower factor C.
-fn substitute(factor: &DMatrix<f64>, y: DMatrix<f64>) -> DMatrix<f64> {
-    let solved = factor.solve_lower_triangular(&y.transpose());
-    solved.map_or_else(|| y.map(|_| 0.0), |x| x.transpose())
+/// Y C⁻ᵀ for a lower factor C, cut at ±n, which no factor of a matrix of trace n reaches.
+fn substitute(factor: &DMatrix<f64>, mut y: DMatrix<f64>) -> DMatrix<f64> {
+    let (n, k) = y.shape();
+    for i in 0..n {
+        for a in 0..k {
+            let known: f64 = (0..a).map(|e| factor[(a, e)] * y[(i, e)]).sum();
+            y[(i, a)] = ((y[(i, a)] - known) / factor[(a, a)]).clamp(-(n as f64), n as f64);
+        }
+    }
+    y
 }
 
 /// One layer: a damped step of iteratively reweighted least squares, row by row.

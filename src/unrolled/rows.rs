@@ -5,7 +5,8 @@
 //! matrices are packed by their lower triangle, entry (a, b) at `a (a + 1) / 2 + b`.
 
 use super::{GRAM_RIDGE, NYSTROM_PIVOT, RIDGE};
-use crate::simd::{Real, Vector};
+use crate::model::MAX_K;
+use crate::simd::{Real, Vector, Vectors};
 use fearless_simd::Simd;
 
 /// Entries in a packed k×k triangle.
@@ -40,12 +41,13 @@ pub(super) fn products<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
     }
 }
 
-/// One step of every row: solves (A + ridge·tr(A)·I) d = b and writes u + η d + μ (u − previous) over
-/// `previous`.
+/// One step of some rows: solves (A + ridge·tr(A)·I) d = b, writes u + η d + μ (u − previous) over
+/// `previous`, and its square to `norms`.
 ///
 /// `K` is k and `P` is `packed(k)` where these are small, so that a row stays in registers; else they
 /// are upper bounds.
 #[inline(always)]
+#[allow(clippy::too_many_arguments)]
 pub(super) fn step<
     S: Simd,
     F: Real,
@@ -61,19 +63,20 @@ pub(super) fn step<
     b: &[[F; W]],
     u: &[[F; W]],
     previous: &mut [[F; W]],
+    norms: &mut [[F; W]],
 ) {
-    let load = |x: &[F; W]| V::load_array_ref(simd, x);
+    let vectors = Vectors::<S, F, V, W>::new(simd);
     let zero = V::splat(simd, F::ZERO);
     let tiny = V::splat(simd, F::TINY);
-    let rows = a.chunks_exact(packed(k)).zip(b.chunks_exact(k));
-    let state = u.chunks_exact(k).zip(previous.chunks_exact_mut(k));
-    for ((a, b), (u, previous)) in rows.zip(state) {
+    for (i, norm) in norms.iter_mut().enumerate() {
+        let (a, b) = (&a[i * packed(k)..][..packed(k)], &b[i * k..][..k]);
+        let (u, previous) = (&u[i * k..][..k], &mut previous[i * k..][..k]);
         let (mut matrix, mut d) = ([zero; P], [zero; K]);
         for (x, a) in matrix.iter_mut().zip(a) {
-            *x = load(a);
+            *x = vectors.load(a);
         }
         for (x, b) in d.iter_mut().zip(b) {
-            *x = load(b);
+            *x = vectors.load(b);
         }
         solve(simd, k, &mut matrix, &mut d);
         let mut length = tiny;
@@ -81,14 +84,37 @@ pub(super) fn step<
             length = d.mul_add(d, length);
         }
         let damped = step.eta * (step.limit / (step.limit + length));
+        let mut square = zero;
         for i in 0..k {
-            let now = load(&u[i]);
+            let now = vectors.load(&u[i]);
             let moved = damped.mul_add(d[i], now);
-            let momentum = now - load(&previous[i]);
-            step.mu
-                .mul_add(momentum, moved)
-                .store_array(&mut previous[i]);
+            let next = step.mu.mul_add(now - vectors.load(&previous[i]), moved);
+            next.store_array(&mut previous[i]);
+            square = next.mul_add(next, square);
         }
+        square.store_array(norm);
+    }
+}
+
+/// [`step`] with k as a constant if it is small.
+#[inline(always)]
+#[allow(clippy::too_many_arguments)]
+pub(super) fn step_by_rank<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
+    simd: S,
+    k: usize,
+    how: Step<V>,
+    a: &[[F; W]],
+    b: &[[F; W]],
+    u: &[[F; W]],
+    previous: &mut [[F; W]],
+    norms: &mut [[F; W]],
+) {
+    match k {
+        1 => step::<S, F, V, W, 1, 1>(simd, 1, how, a, b, u, previous, norms),
+        2 => step::<S, F, V, W, 2, 3>(simd, 2, how, a, b, u, previous, norms),
+        3 => step::<S, F, V, W, 3, 6>(simd, 3, how, a, b, u, previous, norms),
+        4..=8 => step::<S, F, V, W, 8, { packed(8) }>(simd, k, how, a, b, u, previous, norms),
+        _ => step::<S, F, V, W, MAX_K, { packed(MAX_K) }>(simd, k, how, a, b, u, previous, norms),
     }
 }
 
@@ -150,12 +176,12 @@ pub(super) fn cholesky<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
     guard: Guard,
     g: &mut [[F; W]],
 ) {
-    let load = |x: &[F; W]| V::load_array_ref(simd, x);
+    let vectors = Vectors::<S, F, V, W>::new(simd);
     let tiny = V::splat(simd, F::TINY);
     let one = V::splat(simd, F::ONE);
-    let mut size = load(&g[0]).abs();
+    let mut size = vectors.load(&g[0]).abs();
     for i in 1..k {
-        size += load(&g[packed(i) + i]).abs();
+        size += vectors.load(&g[packed(i) + i]).abs();
     }
     let (ridge, least) = match guard {
         Guard::Ridge => (GRAM_RIDGE, 0.1 * GRAM_RIDGE),
@@ -163,16 +189,20 @@ pub(super) fn cholesky<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
     };
     let ridge = size * V::splat(simd, F::from_f64(ridge));
     let least = size.mul_add(V::splat(simd, F::from_f64(least)), tiny);
+    let zero = vectors.splat(F::ZERO);
     for i in 0..k {
         let (above, row) = g.split_at_mut(packed(i));
-        let mut pivot = load(&row[i]) + ridge;
+        let mut pivot = vectors.load(&row[i]) + ridge;
         for j in 0..i {
             let upper = &above[packed(j)..];
-            let mut x = load(&row[j]);
+            let mut x = vectors.load(&row[j]);
             for e in 0..j {
-                x = (-load(&row[e])).mul_add(load(&upper[e]), x);
+                x = (-vectors.load(&row[e])).mul_add(vectors.load(&upper[e]), x);
             }
-            let x = x * load(&upper[j]);
+            // No more than is left of the diagonal: nothing changes for a positive semidefinite
+            // matrix, and for any other the factor stays bounded.
+            let most = pivot.max(zero).sqrt();
+            let x = (x * vectors.load(&upper[j])).min(most).max(-most);
             pivot = (-x).mul_add(x, pivot);
             x.store_array(&mut row[j]);
         }
@@ -180,23 +210,27 @@ pub(super) fn cholesky<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
     }
 }
 
-/// Replaces every row y of `y` by the row q with `factor` q = y, for a factor from [`cholesky`].
+/// Replaces every row y of `y` by the row q with `factor` q = y, for a factor from [`cholesky`]. Numbers
+/// are cut at ±`most`, which those of a positive semidefinite matrix do not reach.
 #[inline(always)]
 pub(super) fn substitute<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
     simd: S,
     k: usize,
     factor: &[[F; W]],
+    most: f64,
     y: &mut [[F; W]],
 ) {
-    let load = |x: &[F; W]| V::load_array_ref(simd, x);
+    let vectors = Vectors::<S, F, V, W>::new(simd);
+    let most = vectors.number(most);
     for y in y.chunks_exact_mut(k) {
         for i in 0..k {
             let row = &factor[packed(i)..];
-            let mut x = load(&y[i]);
+            let mut x = vectors.load(&y[i]);
             for j in 0..i {
-                x = (-load(&row[j])).mul_add(load(&y[j]), x);
+                x = (-vectors.load(&row[j])).mul_add(vectors.load(&y[j]), x);
             }
-            (x * load(&row[i])).store_array(&mut y[i]);
+            let x = x * vectors.load(&row[i]);
+            x.min(most).max(-most).store_array(&mut y[i]);
         }
     }
 }

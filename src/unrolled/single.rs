@@ -5,8 +5,9 @@
 //! zero and stay so.
 
 use super::PARTIAL_SUMS;
-use super::network::{Influence, Shape, fold};
-use crate::simd::{Real, Vector};
+use super::network::{Influence, Shape, Terms, fold};
+use super::rows::packed;
+use crate::simd::{Real, Vector, Vectors, load_run, store_run, transpose};
 use fearless_simd::{Select, Simd};
 
 /// Vectors in a full tile: with three columns it makes nine sums, which 16 registers hold.
@@ -34,19 +35,14 @@ fn tiles(vectors: usize) -> impl Iterator<Item = (usize, usize)> {
         .map(move |first| (first, TILE.min(vectors - first)))
 }
 
-/// The numbers of the rows in a vector.
+/// 0, 1, 2, …
 #[inline(always)]
-fn row_numbers<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(simd: S, vector: usize) -> V {
-    V::from_fn(simd, |l| F::from_f64((vector * W + l) as f64))
-}
-
-/// Stores the leading lanes.
-#[inline(always)]
-fn store_run<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(values: V, run: &mut [F]) {
-    match <&mut [F; W]>::try_from(&mut *run) {
-        Ok(run) => values.store_array(run),
-        Err(_) => run.copy_from_slice(&values.as_slice()[..run.len()]),
+fn lane_numbers<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(simd: S) -> V {
+    let mut numbers = [F::ZERO; W];
+    for l in 1..W {
+        numbers[l] = numbers[l - 1].plus(F::ONE);
     }
+    V::load_array_ref(simd, &numbers)
 }
 
 impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize> Shape<S, F, V, W> for Single {
@@ -66,24 +62,39 @@ impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize> Shape<S, F, V, W> for
     }
 
     #[inline(always)]
-    fn pack(self, matrix: &[F], raw: &mut [[F; W]]) {
+    fn pack(self, simd: S, matrix: &[F], raw: &mut [[F; W]]) {
         let n = self.n;
-        let vectors = self.row_vectors::<W>();
-        for (first, count) in tiles(vectors) {
-            let panel = raw[first * n..][..count * n].chunks_exact_mut(count);
-            for (j, column) in panel.enumerate() {
-                for (v, x) in column.iter_mut().enumerate() {
-                    let top = (first + v) * W;
-                    *x = core::array::from_fn(|l| {
-                        let i = top + l;
-                        if i >= n {
-                            F::ZERO
-                        } else if i >= j {
-                            matrix[i * n + j]
-                        } else {
-                            matrix[j * n + i]
+        for (first, count) in tiles(self.row_vectors::<W>()) {
+            let panel = &mut raw[first * n..][..count * n];
+            for v in 0..count {
+                let top = (first + v) * W;
+                let rows = top..n.min(top + W);
+                for left in (0..n).step_by(W) {
+                    let columns = left..n.min(left + W);
+                    let mut block = [V::splat(simd, F::ZERO); W];
+                    if left <= top {
+                        // On and left of the diagonal: the rows as they are, turned to columns.
+                        for (row, i) in block.iter_mut().zip(rows.clone()) {
+                            *row = load_run(simd, &matrix[i * n..][columns.clone()]);
                         }
-                    });
+                        block = transpose(block);
+                    }
+                    for (l, j) in columns.enumerate() {
+                        let mut column = block[l];
+                        if left >= top {
+                            // On and right of it: column j is what row j has left of the diagonal.
+                            let mirror: V =
+                                load_run(simd, &matrix[j * n..][rows.start..rows.end.min(j + 1)]);
+                            let below = lane_numbers::<S, F, V, W>(simd)
+                                .simd_ge(V::splat(simd, F::from_f64(l as f64)));
+                            column = if left > top {
+                                mirror
+                            } else {
+                                below.select(column, mirror)
+                            };
+                        }
+                        column.store_array(&mut panel[j * count + v]);
+                    }
                 }
             }
         }
@@ -110,7 +121,7 @@ impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize> Shape<S, F, V, W> for
         s: &mut [[F; W]],
     ) {
         let n = self.n;
-        let load = |x: &[F; W]| V::load_array_ref(simd, x);
+        let vectors = Vectors::<S, F, V, W>::new(simd);
         let (max, min) = (V::splat(simd, F::MAX), -V::splat(simd, F::MAX));
         for (first, count) in tiles(self.row_vectors::<W>()) {
             let own = &u[first * k..(first + count) * k];
@@ -121,11 +132,14 @@ impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize> Shape<S, F, V, W> for
                     let mut x = V::splat(simd, F::ZERO);
                     for a in 0..k {
                         let other = V::splat(simd, other[a][j % W]);
-                        x = load(&own[v * k + a]).mul_add(other, x);
+                        x = vectors.load(&own[v * k + a]).mul_add(other, x);
                     }
                     let x = (x * scale).min(max).max(min);
                     x.store_array(&mut l[at]);
-                    (load(&m[at]) - x).min(max).max(min).store_array(&mut s[at]);
+                    (vectors.load(&m[at]) - x)
+                        .min(max)
+                        .max(min)
+                        .store_array(&mut s[at]);
                 }
             }
         }
@@ -163,7 +177,14 @@ impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize> Shape<S, F, V, W> for
     }
 
     #[inline(always)]
-    fn spread_extremes(self, simd: S, largest: V, poison: V) -> (V, V) {
+    fn extremes(self, simd: S, raw: &[[F; W]]) -> (V, V) {
+        let zero = V::splat(simd, F::ZERO);
+        let (mut largest, mut poison) = (zero, zero);
+        for x in raw {
+            let x = V::load_array_ref(simd, x);
+            largest = largest.max(x.abs());
+            poison = x.mul_add(zero, poison);
+        }
         let mut top = F::ZERO;
         for x in largest.to_array() {
             top = if x > top { x } else { top };
@@ -173,22 +194,29 @@ impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize> Shape<S, F, V, W> for
     }
 
     #[inline(always)]
+    fn normalise(self, simd: S, divisor: V, raw: &[[F; W]], m: &mut [[F; W]]) {
+        for (m, raw) in m.iter_mut().zip(raw) {
+            (V::load_array_ref(simd, raw) / divisor).store_array(m);
+        }
+    }
+
+    #[inline(always)]
     fn sum_entries(self, simd: S, sums: &mut [[F; W]], term: impl Fn(usize) -> V) -> V {
         let n = self.n;
         let zero = V::splat(simd, F::ZERO);
+        let lanes = lane_numbers::<S, F, V, W>(simd);
         for (first, count) in tiles(self.row_vectors::<W>()) {
             for v in 0..count {
-                let rows = row_numbers::<S, F, V, W>(simd, first + v);
-                let (mut lower, mut diagonal) = (zero, zero);
+                let (mut left, mut diagonal) = (zero, zero);
                 for j in 0..n {
                     let x = term(first * n + j * count + v);
-                    let column = V::splat(simd, F::from_f64(j as f64));
-                    let below: V = rows.simd_gt(column).select(x, zero);
-                    let on: V = rows.simd_eq(column).select(x, zero);
-                    lower += below;
+                    let lane = V::splat(simd, F::from_f64(j as f64 - ((first + v) * W) as f64));
+                    let before: V = lanes.simd_gt(lane).select(x, zero);
+                    let on: V = lanes.simd_eq(lane).select(x, zero);
+                    left += before;
                     diagonal += on;
                 }
-                (lower + lower + diagonal).store_array(&mut sums[first + v]);
+                (left + left + diagonal).store_array(&mut sums[first + v]);
             }
         }
         let sums = &*sums;
@@ -236,9 +264,9 @@ impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize> Shape<S, F, V, W> for
             let panel = &matrix[first * self.n..][..count * self.n];
             let out = &mut out[first * columns..][..count * columns];
             match count {
-                3 => multiply_tile::<S, F, V, W, 3>(simd, columns, panel, x, out),
-                2 => multiply_tile::<S, F, V, W, 2>(simd, columns, panel, x, out),
-                _ => multiply_tile::<S, F, V, W, 1>(simd, columns, panel, x, out),
+                3 => multiply_tile::<S, F, V, W, 3>(simd, columns, 0, panel, x, out),
+                2 => multiply_tile::<S, F, V, W, 2>(simd, columns, 0, panel, x, out),
+                _ => multiply_tile::<S, F, V, W, 1>(simd, columns, 0, panel, x, out),
             }
         }
     }
@@ -266,56 +294,141 @@ impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize> Shape<S, F, V, W> for
     }
 
     #[inline(always)]
-    fn weigh(self, simd: S, influence: Influence<V>, r: &mut [[F; W]], weights: &mut [[F; W]]) {
-        let Influence {
-            scale,
-            diagonal_scale,
-            diagonal_trust,
-        } = influence;
+    fn accumulate(
+        self,
+        simd: S,
+        k: usize,
+        influence: Influence<V>,
+        terms: Terms<'_, F, W>,
+        mut done: impl FnMut(usize, &[[F; W]], &[[F; W]]),
+    ) {
+        let Terms { r, w, u, p, a, b } = terms;
         for (first, count) in tiles(self.row_vectors::<W>()) {
             let span = first * self.n..(first + count) * self.n;
-            let panel = r[span.clone()].chunks_exact_mut(count);
-            for (j, (r, w)) in panel.zip(weights[span].chunks_exact_mut(count)).enumerate() {
-                for (v, (r, w)) in r.iter_mut().zip(w).enumerate() {
-                    let x = V::load_array_ref(simd, r);
-                    let rows = row_numbers::<S, F, V, W>(simd, first + v);
-                    let diagonal = rows.simd_eq(V::splat(simd, F::from_f64(j as f64)));
-                    let trust: V = diagonal.select(diagonal_trust, scale);
-                    let scale: V = diagonal.select(diagonal_scale, scale);
-                    let weight = trust / x.mul_add(x, scale);
-                    weight.store_array(w);
-                    (weight * x).store_array(r);
-                }
+            let (r, w) = (&mut r[span.clone()], &mut w[span]);
+            let (a, b) = (&mut a[..count * packed(k)], &mut b[..count * k]);
+            match count {
+                3 => accumulate_tile::<S, F, V, W, 3>(simd, k, first, influence, r, w, u, p, a, b),
+                2 => accumulate_tile::<S, F, V, W, 2>(simd, k, first, influence, r, w, u, p, a, b),
+                _ => accumulate_tile::<S, F, V, W, 1>(simd, k, first, influence, r, w, u, p, a, b),
             }
+            done(first, a, b);
         }
     }
 }
 
+/// A_i and b_i for a tile of rows. Weights are computed with the first columns of the right-hand side,
+/// since the divider has nothing else to do.
+#[inline(always)]
+#[allow(clippy::too_many_arguments)]
+fn accumulate_tile<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize, const ROWS: usize>(
+    simd: S,
+    k: usize,
+    first: usize,
+    influence: Influence<V>,
+    r: &mut [[F; W]],
+    w: &mut [[F; W]],
+    u: &[[F; W]],
+    p: &[[F; W]],
+    a: &mut [[F; W]],
+    b: &mut [[F; W]],
+) {
+    match k {
+        1 => weigh_tile::<S, F, V, W, ROWS, 1>(simd, k, first, influence, r, w, u, b),
+        2 => weigh_tile::<S, F, V, W, ROWS, 2>(simd, k, first, influence, r, w, u, b),
+        _ => weigh_tile::<S, F, V, W, ROWS, 3>(simd, k, first, influence, r, w, u, b),
+    }
+    multiply_tile::<S, F, V, W, ROWS>(simd, k, 3, r, u, b);
+    multiply_tile::<S, F, V, W, ROWS>(simd, packed(k), 0, w, p, a);
+}
+
+/// w, and w R in place of R; and the first COLUMNS columns of the right-hand side.
+#[inline(always)]
+#[allow(clippy::too_many_arguments)]
+fn weigh_tile<
+    S: Simd,
+    F: Real,
+    V: Vector<S, F, W>,
+    const W: usize,
+    const ROWS: usize,
+    const COLUMNS: usize,
+>(
+    simd: S,
+    k: usize,
+    first: usize,
+    influence: Influence<V>,
+    r: &mut [[F; W]],
+    w: &mut [[F; W]],
+    u: &[[F; W]],
+    b: &mut [[F; W]],
+) {
+    let vectors = Vectors::<S, F, V, W>::new(simd);
+    let Influence {
+        scale,
+        diagonal_scale,
+        diagonal_trust,
+    } = influence;
+    // With the diagonal in lane l, for every l.
+    let (mut trusts, mut scales) = ([scale.to_array(); W], [scale.to_array(); W]);
+    for l in 0..W {
+        trusts[l][l] = diagonal_trust.to_array()[l];
+        scales[l][l] = diagonal_scale.to_array()[l];
+    }
+    let mut sums = [[vectors.splat(F::ZERO); COLUMNS]; ROWS];
+    let blocks = r.chunks_mut(ROWS * W).zip(w.chunks_mut(ROWS * W));
+    for (block, ((r, w), u)) in blocks.zip(u.chunks_exact(k)).enumerate() {
+        let columns = r.chunks_exact_mut(ROWS).zip(w.chunks_exact_mut(ROWS));
+        for (l, (r, w)) in (0..W).zip(columns) {
+            let mut weighted = [vectors.splat(F::ZERO); ROWS];
+            for v in 0..ROWS {
+                let x = vectors.load(&r[v]);
+                let (trust, scale) = if first + v == block {
+                    (vectors.load(&trusts[l]), vectors.load(&scales[l]))
+                } else {
+                    (scale, scale)
+                };
+                let weight = trust / x.mul_add(x, scale);
+                weight.store_array(&mut w[v]);
+                weighted[v] = weight * x;
+                weighted[v].store_array(&mut r[v]);
+            }
+            for c in 0..COLUMNS {
+                let u = vectors.splat(u[c][l]);
+                for v in 0..ROWS {
+                    sums[v][c] = weighted[v].mul_add(u, sums[v][c]);
+                }
+            }
+        }
+    }
+    for v in 0..ROWS {
+        for c in 0..COLUMNS {
+            sums[v][c].store_array(&mut b[v * k + c]);
+        }
+    }
+}
+
+/// Columns `from` and on of a tile of rows times a table of `columns` vectors a row.
 #[inline(always)]
 fn multiply_tile<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize, const ROWS: usize>(
     simd: S,
     columns: usize,
+    from: usize,
     panel: &[[F; W]],
     x: &[[F; W]],
     out: &mut [[F; W]],
 ) {
-    let mut c = 0;
+    let mut c = from;
     while c + 3 <= columns {
-        simd.vectorize(
-            #[inline(always)]
-            || multiply_columns::<S, F, V, W, ROWS, 3>(simd, columns, c, panel, x, out),
-        );
+        multiply_columns::<S, F, V, W, ROWS, 3>(simd, columns, c, panel, x, out);
         c += 3;
     }
     while c < columns {
-        simd.vectorize(
-            #[inline(always)]
-            || multiply_columns::<S, F, V, W, ROWS, 1>(simd, columns, c, panel, x, out),
-        );
+        multiply_columns::<S, F, V, W, ROWS, 1>(simd, columns, c, panel, x, out);
         c += 1;
     }
 }
 
+/// COLUMNS columns of it. Every sum runs over j upwards, as in the lanes shape.
 #[inline(always)]
 fn multiply_columns<
     S: Simd,
@@ -332,16 +445,16 @@ fn multiply_columns<
     x: &[[F; W]],
     out: &mut [[F; W]],
 ) {
-    let mut sums = [[V::splat(simd, F::ZERO); COLUMNS]; ROWS];
+    let vectors = Vectors::<S, F, V, W>::new(simd);
+    let mut sums = [[vectors.splat(F::ZERO); COLUMNS]; ROWS];
     // W columns of the matrix meet one vector row of x, from which they take a lane each.
     for (matrix, x) in panel.chunks(ROWS * W).zip(x.chunks_exact(columns)) {
-        let x = &x[c..c + COLUMNS];
-        for (l, matrix) in matrix.chunks_exact(ROWS).enumerate() {
-            let matrix: [V; ROWS] = core::array::from_fn(|v| V::load_array_ref(simd, &matrix[v]));
+        let x = &x[c..][..COLUMNS];
+        for (l, matrix) in (0..W).zip(matrix.chunks_exact(ROWS)) {
             for column in 0..COLUMNS {
-                let x = V::splat(simd, x[column][l]);
+                let x = vectors.splat(x[column][l]);
                 for v in 0..ROWS {
-                    sums[v][column] = matrix[v].mul_add(x, sums[v][column]);
+                    sums[v][column] = vectors.load(&matrix[v]).mul_add(x, sums[v][column]);
                 }
             }
         }
@@ -363,33 +476,50 @@ fn residual_tile<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize, const ROW
     r: &mut [[F; W]],
     sums: &mut [[F; W]],
 ) {
-    let zero = V::splat(simd, F::ZERO);
-    let own = &u[first * k..(first + ROWS) * k];
-    let rows: [V; ROWS] = core::array::from_fn(|v| row_numbers(simd, first + v));
+    let vectors = Vectors::<S, F, V, W>::new(simd);
+    let zero = vectors.splat(F::ZERO);
+    let lanes = lane_numbers::<S, F, V, W>(simd);
+    let own = &u[first * k..][..ROWS * k];
+    // For a small k, a constant here, the tile's own rows stay in registers.
+    let mut held = [[zero; 3]; ROWS];
+    for v in 0..ROWS {
+        for a in 0..k.min(3) {
+            held[v][a] = vectors.load(&own[v * k + a]);
+        }
+    }
     let mut sum = [zero; ROWS];
-    let panels = m.chunks(ROWS * W).zip(r.chunks_mut(ROWS * W));
-    let mut j = F::ZERO;
-    for ((m, r), other) in panels.zip(u.chunks_exact(k)) {
-        for (l, (m, r)) in m
-            .chunks_exact(ROWS)
-            .zip(r.chunks_exact_mut(ROWS))
-            .enumerate()
-        {
-            let mut x: [V; ROWS] = core::array::from_fn(|v| V::load_array_ref(simd, &m[v]));
+    let blocks = m.chunks(ROWS * W).zip(r.chunks_mut(ROWS * W));
+    for (block, ((m, r), other)) in blocks.zip(u.chunks_exact(k)).enumerate() {
+        let columns = m.chunks_exact(ROWS).zip(r.chunks_exact_mut(ROWS));
+        let mut lane = zero;
+        for (l, (m, r)) in (0..W).zip(columns) {
+            let mut x = [zero; ROWS];
+            for v in 0..ROWS {
+                x[v] = vectors.load(&m[v]);
+            }
             for a in 0..k {
-                let other = V::splat(simd, other[a][l]);
+                let other = vectors.splat(other[a][l]);
                 for v in 0..ROWS {
-                    let own = V::load_array_ref(simd, &own[v * k + a]);
+                    let own = if a < 3 {
+                        held[v][a]
+                    } else {
+                        vectors.load(&own[v * k + a])
+                    };
                     x[v] = (-own).mul_add(other, x[v]);
                 }
             }
-            let column = V::splat(simd, j);
             for v in 0..ROWS {
                 x[v].store_array(&mut r[v]);
-                let below: V = rows[v].simd_gt(column).select(x[v].abs(), zero);
-                sum[v] += below;
+                // Left of the diagonal: all of the rows below this block of columns, and in it those
+                // below the diagonal.
+                if first + v > block {
+                    sum[v] += x[v].abs();
+                } else if first + v == block {
+                    let left: V = lanes.simd_gt(lane).select(x[v].abs(), zero);
+                    sum[v] += left;
+                }
             }
-            j = j.plus(F::ONE);
+            lane += vectors.splat(F::ONE);
         }
     }
     for v in 0..ROWS {

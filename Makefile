@@ -1,0 +1,161 @@
+# The one entrance. `make help` lists what there is.
+
+PREFIX  ?= /usr/local
+DESTDIR ?=
+CARGO   ?= cargo
+CFLAGS  ?= -O2 -g
+CXXFLAGS ?= -O2 -g
+# make's own default is cc, which a machine with gcc need not have.
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+
+# Cargo's directory, wherever the user has put it.
+TARGET := $(or $(CARGO_TARGET_DIR),target)
+# C tests and the demo use an installed tree, so that what is tested is what is shipped.
+STAGE := build/stage
+ABI := $(shell sed -n 's/^const ABI: u32 = \([0-9]*\);/\1/p' build.rs)
+VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
+
+WARN := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror
+C_TEST := -std=c11 $(WARN) -Wstrict-prototypes $(CFLAGS) -I$(STAGE)/include -Itests/c
+CXX_TEST := -std=c++17 $(WARN) $(CXXFLAGS) -I$(STAGE)/include
+# $ORIGIN: the programs find the library beside their own directory, wherever the tree is.
+LINK := -L$(STAGE)/lib -ldenise -lm -pthread -Wl,-rpath,'$$ORIGIN/stage/lib'
+
+.PHONY: all help demo test bench install header lint clean stage \
+        test-rust test-header test-library test-c test-alloc test-cpp test-valgrind test-install \
+        need-cargo need-c
+# One after the other also under make -j: cargo has its own jobs, and the output is for people.
+.NOTPARALLEL:
+
+all: need-cargo
+	$(CARGO) build --release --locked --lib
+
+help:
+	@echo 'make                 build the library into $(TARGET)/release'
+	@echo 'make demo            decompose real and synthetic matrices from C++ and print a table'
+	@echo 'make test            everything that must hold; what CI runs'
+	@echo 'make bench           the table of timings'
+	@echo 'make install PREFIX=/usr/local DESTDIR='
+	@echo '                     libraries, header, pkg-config and CMake files'
+	@echo 'make header          regenerate include/denise.h from src/ffi.rs'
+	@echo 'make lint            formatting and clippy'
+	@echo 'make clean           remove everything that was built'
+
+need-cargo:
+	@scripts/need cargo:cargo
+
+need-c: need-cargo
+	@scripts/need gcc:gcc g++:g++ strip:binutils gzip:gzip python3:python3
+
+# ---------------------------------------------------------------------------------------------- use
+
+demo: stage
+	@echo '== the demo'
+	$(CXX) -std=c++17 -Wall -Wextra $(CXXFLAGS) -I$(STAGE)/include examples/cpp/demo.cpp -o build/demo $(LINK)
+	gzip -dc tests/data/sp500/sp500_dataset.csv.gz > build/sp500.csv
+	@echo
+	@build/demo build/sp500.csv
+
+bench: need-cargo
+	$(CARGO) bench --locked --bench table
+
+header: need-cargo
+	cp "$$(scripts/generated_header --locked)" include/denise.h
+
+# Debug information stays behind: it is nine tenths of the size. Names of functions are kept. `install`
+# replaces files rather than writing into them, so that running programs keep the library they opened.
+TO = $(DESTDIR)$(PREFIX)
+install: need-c all
+	@mkdir -p build
+	@strip --strip-debug -o build/libdenise.so "$(TARGET)/release/libdenise.so"
+	@strip --strip-debug -o build/libdenise.a "$(TARGET)/release/libdenise.a"
+	@install -d "$(TO)/include" "$(TO)/lib/pkgconfig" "$(TO)/lib/cmake/denise"
+	@install -m 644 include/denise.h "$(TO)/include/denise.h"
+	@install -m 755 build/libdenise.so "$(TO)/lib/libdenise.so.$(ABI)"
+	@ln -sf libdenise.so.$(ABI) "$(TO)/lib/libdenise.so"
+	@install -m 644 build/libdenise.a "$(TO)/lib/libdenise.a"
+	@$(FILL) bindings/pkg-config/denise.pc.in > "$(TO)/lib/pkgconfig/denise.pc"
+	@for name in denise-config denise-config-version; do \
+	  $(FILL) "bindings/cmake/$$name.cmake.in" > "$(TO)/lib/cmake/denise/$$name.cmake" || exit 1; \
+	done
+	@# The loader finds a new library in its default directories only after ldconfig.
+	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then \
+	  case "$(PREFIX)" in /usr|/usr/local) ldconfig ;; esac; \
+	fi
+	@echo 'installed into $(TO)'
+
+# Fills in the templates.
+FILL = sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@VERSION@|$(VERSION)|g' -e 's|@ABI@|$(ABI)|g'
+
+stage:
+	@echo '== the library, installed into $(STAGE)'
+	@$(MAKE) --no-print-directory install PREFIX="$(CURDIR)/$(STAGE)" DESTDIR=
+
+clean:
+	rm -rf build
+	$(CARGO) clean
+
+# --------------------------------------------------------------------------------------------- test
+
+test: lint test-rust test-header test-library test-c test-alloc test-cpp test-install test-valgrind
+	@echo '== all tests passed'
+
+lint: need-cargo
+	@echo '== lint'
+	@scripts/need cargo-fmt:rustup/rustfmt cargo-clippy:rustup/clippy
+	$(CARGO) fmt --check
+	$(CARGO) clippy --locked --all-targets -- -D warnings
+
+test-rust: need-cargo
+	@echo '== Rust tests'
+	$(CARGO) test --locked
+
+test-header: stage
+	@echo '== the header is the one that src/ffi.rs gives, and compiles alone without a warning'
+	diff -u include/denise.h "$$(scripts/generated_header --locked --release)"
+	@for std in c99 c11 c17; do \
+	  echo "header as $$std"; \
+	  $(CC) -std=$$std $(WARN) -fsyntax-only -x c include/denise.h || exit 1; \
+	done
+	@for std in c++11 c++17 c++20; do \
+	  echo "header as $$std"; \
+	  $(CXX) -std=$$std $(WARN) -fsyntax-only -x c++ include/denise.h || exit 1; \
+	done
+
+test-library: stage
+	@echo '== the shared library'
+	tests/check_library.sh "$(STAGE)/lib/libdenise.so.$(ABI)" $(ABI)
+
+test-c: stage
+	@echo '== the ABI from C'
+	$(CC) $(C_TEST) tests/c/abi.c -o build/abi $(LINK)
+	build/abi
+	$(CC) $(C_TEST) tests/c/dlopen.c -o build/dlopen -ldl -lm -pthread
+	build/dlopen "$(STAGE)/lib/libdenise.so.$(ABI)"
+
+test-alloc: stage
+	@echo '== no allocation in decompose'
+	$(CC) $(C_TEST) -fPIC -shared tests/c/count_malloc.c -o build/libcount_malloc.so
+	$(CC) $(C_TEST) tests/c/no_alloc.c -o build/no_alloc $(LINK)
+	$(CC) $(C_TEST) tests/c/dlopen.c -o build/dlopen -ldl -lm -pthread
+	LD_PRELOAD="$(CURDIR)/build/libcount_malloc.so" build/no_alloc
+	LD_PRELOAD="$(CURDIR)/build/libcount_malloc.so" build/dlopen "$(STAGE)/lib/libdenise.so.$(ABI)"
+
+test-cpp: stage
+	@echo '== the ABI from C++'
+	$(CXX) $(CXX_TEST) tests/cpp/abi.cpp -o build/abi_cpp $(LINK)
+	build/abi_cpp
+
+test-install: stage
+	@echo '== programs outside the tree, against an installed copy'
+	@scripts/need pkg-config:pkg-config cmake:cmake
+	CC="$(CC)" CXX="$(CXX)" MAKE="$(MAKE)" tests/check_install.sh
+
+test-valgrind: stage
+	@echo '== memcheck'
+	@scripts/need valgrind:valgrind
+	$(CC) $(C_TEST) tests/c/abi.c -o build/abi $(LINK)
+	valgrind --quiet --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite,possible \
+	  build/abi --quick

@@ -1,0 +1,194 @@
+/* denise_decompose_batch never allocates: not on the first call, not on a fresh thread, not when it
+ * fails. Run with count_malloc.c preloaded, which counts for the whole process, helper threads included. */
+#define _POSIX_C_SOURCE 200809L /* barriers */
+#include <denise.h>
+
+#include "matrices.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* From the preloaded library; NULL without it. */
+extern unsigned long count_malloc_calls(void) __attribute__((weak));
+
+enum { N = 20, K = 3, COUNT = 300, SIZE = N * N };
+
+static unsigned long passed, failed;
+
+static void verdict(const char *what, unsigned long calls, denise_status status, denise_status expected) {
+  if (calls == 0 && status == expected) {
+    passed++;
+  } else {
+    failed++;
+    fprintf(stderr, "no_alloc: %s: %lu allocations, status %d (expected %d)\n", what, calls, status, expected);
+  }
+}
+
+/* Room for both precisions, and for a shift of a few bytes. Static: the test itself need not allocate. */
+static double m64[COUNT * SIZE + 1], u64[COUNT * N * K + 1], l64[COUNT * SIZE + 1], s64[COUNT * SIZE + 1];
+static float m32[COUNT * SIZE + 1], u32[COUNT * N * K + 1], l32[COUNT * SIZE + 1], s32[COUNT * SIZE + 1];
+static denise_report reports[COUNT + 1];
+
+/* One call in single precision, with every buffer shifted by some bytes. */
+static void single(const char *what, const denise_model *model, size_t count, size_t shift, denise_status expected) {
+  float *m = (float *)(void *)((char *)m32 + shift), *u = (float *)(void *)((char *)u32 + shift);
+  float *l = (float *)(void *)((char *)l32 + shift), *s = (float *)(void *)((char *)s32 + shift);
+  denise_report *r = (denise_report *)(void *)((char *)reports + shift);
+  unsigned long before = count_malloc_calls();
+  denise_status status = denise_decompose_batch(model, count, m, u, l, s, r);
+  unsigned long after = count_malloc_calls();
+  verdict(what, after - before, status, expected);
+}
+
+static void twice(const char *what, const denise_model *model, size_t count, size_t shift, denise_status expected) {
+  double *m = (double *)(void *)((char *)m64 + shift), *u = (double *)(void *)((char *)u64 + shift);
+  double *l = (double *)(void *)((char *)l64 + shift), *s = (double *)(void *)((char *)s64 + shift);
+  denise_report *r = (denise_report *)(void *)((char *)reports + shift);
+  unsigned long before = count_malloc_calls();
+  denise_status status = denise_decompose_batch_f64(model, count, m, u, l, s, r);
+  unsigned long after = count_malloc_calls();
+  verdict(what, after - before, status, expected);
+}
+
+/* m32 and m64 hold the matrices, shifted by some bytes. */
+static void fill(size_t shift) {
+  double m[SIZE];
+  for (size_t q = 0; q < COUNT; q++) {
+    make_matrix(m, N, q);
+    memcpy((char *)m64 + shift + q * sizeof m, m, sizeof m);
+    for (size_t i = 0; i < SIZE; i++) {
+      float value = (float)m[i];
+      memcpy((char *)m32 + shift + (q * SIZE + i) * sizeof value, &value, sizeof value);
+    }
+  }
+}
+
+static void errors(const denise_model *model) {
+  unsigned long before = count_malloc_calls();
+  denise_status status = denise_decompose_batch(NULL, 1, m32, u32, l32, s32, reports);
+  verdict("model NULL", count_malloc_calls() - before, status, DENISE_ERR_NULL_POINTER);
+
+  before = count_malloc_calls();
+  status = denise_decompose_batch(model, 1, NULL, u32, l32, s32, reports);
+  verdict("m NULL", count_malloc_calls() - before, status, DENISE_ERR_NULL_POINTER);
+
+  before = count_malloc_calls();
+  status = denise_decompose_batch(model, 1, m32, NULL, NULL, NULL, NULL);
+  verdict("no outputs", count_malloc_calls() - before, status, DENISE_OK);
+
+  before = count_malloc_calls();
+  status = denise_decompose_batch(model, SIZE_MAX / 3, m32, u32, l32, s32, reports);
+  verdict("overflow", count_malloc_calls() - before, status, DENISE_ERR_SHAPE);
+
+  before = count_malloc_calls();
+  status = denise_decompose_batch(model, 1, (float *)(UINTPTR_MAX - 15), u32, l32, s32, reports);
+  verdict("past the address space", count_malloc_calls() - before, status, DENISE_ERR_SHAPE);
+
+  before = count_malloc_calls();
+  status = denise_decompose_batch(model, 2, m32, u32, m32, s32, reports);
+  verdict("overlap", count_malloc_calls() - before, status, DENISE_ERR_ARGUMENT);
+
+  before = count_malloc_calls();
+  status = denise_decompose_batch_f64(model, 2, m64, u64, m64 + SIZE, s64, reports);
+  verdict("overlap f64", count_malloc_calls() - before, status, DENISE_ERR_ARGUMENT);
+
+  float kept = m32[5 * SIZE];
+  double wide = m64[5 * SIZE];
+  m32[5 * SIZE] = NAN;
+  m64[5 * SIZE] = (double)NAN;
+  single("NaN", model, COUNT, 0, DENISE_ERR_NOT_FINITE);
+  single("NaN, few", model, 7, 0, DENISE_ERR_NOT_FINITE);
+  twice("NaN f64", model, COUNT, 0, DENISE_ERR_NOT_FINITE);
+  m32[5 * SIZE] = kept;
+  m64[5 * SIZE] = wide;
+}
+
+static pthread_barrier_t created;
+
+/* Waits until pthread_create, which allocates, has returned in the main thread. */
+static void *fresh_thread(void *argument) {
+  const denise_model *model = argument;
+  pthread_barrier_wait(&created);
+  single("fresh thread", model, COUNT, 0, DENISE_OK);
+  twice("fresh thread f64", model, COUNT, 0, DENISE_OK);
+  single("fresh thread, one", model, 1, 0, DENISE_OK);
+  errors(model);
+  return NULL;
+}
+
+static void on_fresh_threads(denise_model *model) {
+  for (int i = 0; i < 4; i++) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, fresh_thread, model) != 0) abort();
+    pthread_barrier_wait(&created);
+    pthread_join(thread, NULL);
+  }
+}
+
+/* A handle nobody has used, for one kind of call. */
+static denise_model *load(uint32_t threads, uint32_t flags) {
+  denise_options options;
+  denise_options_init(&options);
+  options.threads = threads;
+  options.flags = flags;
+  denise_model *model;
+  if (denise_load(NULL, &options, &model) != DENISE_OK) return NULL;
+  return model;
+}
+
+int main(void) {
+  if (count_malloc_calls == NULL) {
+    fprintf(stderr, "no_alloc: count_malloc is not preloaded\n");
+    return 1;
+  }
+  /* The counter works: through a volatile pointer, so that the compiler cannot leave the pair out. */
+  unsigned long before = count_malloc_calls();
+  void *volatile block = malloc(100);
+  free(block);
+  if (count_malloc_calls() - before != 2) {
+    fprintf(stderr, "no_alloc: the counter does not count\n");
+    return 1;
+  }
+  pthread_barrier_init(&created, NULL, 2);
+
+  const uint32_t flags[] = {0, DENISE_FLAG_PORTABLE, DENISE_FLAG_AVX2, DENISE_FLAG_AVX512};
+  for (size_t set = 0; set < sizeof flags / sizeof *flags; set++) {
+    for (uint32_t threads = 1; threads <= 3; threads++) {
+      fill(0);
+      denise_model *model = load(threads, flags[set]);
+      if (model == NULL) continue; /* an instruction set that this machine does not have */
+      before = count_malloc_calls();
+      if (denise_n(model) != N || denise_k(model) != K || denise_kernel(model)[0] == '\0') abort();
+      verdict("accessors", count_malloc_calls() - before, DENISE_OK, DENISE_OK);
+      single("first call", model, COUNT, 0, DENISE_OK);
+      single("second call", model, COUNT, 0, DENISE_OK);
+      single("one matrix", model, 1, 0, DENISE_OK);
+      single("nothing", model, 0, 0, DENISE_OK);
+      errors(model);
+      denise_free(model);
+
+      model = load(threads, flags[set]);
+      twice("first call f64", model, COUNT, 0, DENISE_OK);
+      twice("one matrix f64", model, 1, 0, DENISE_OK);
+      denise_free(model);
+
+      model = load(threads, flags[set]);
+      on_fresh_threads(model);
+      denise_free(model);
+
+      model = load(threads, flags[set]);
+      for (size_t shift = 1; shift < 4; shift++) {
+        fill(shift);
+        single("unaligned", model, COUNT, shift, DENISE_OK);
+        twice("unaligned f64", model, COUNT, shift, DENISE_OK);
+      }
+      denise_free(model);
+    }
+  }
+  printf("no_alloc: %lu passed, %lu failed\n", passed, failed);
+  return failed == 0 && passed > 0 ? 0 : 1;
+}

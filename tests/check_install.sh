@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# Installs the library into a temporary prefix and builds a program against it in each way that the
+# README offers, outside the source tree. Every build must print the same.
+set -euo pipefail
+root=$(cd "$(dirname "$0")/.." && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+prefix=$work/usr
+: "${CC:=gcc}" "${CXX:=g++}" "${MAKE:=make}"
+
+block() { # block LANGUAGE: the first block of that language in the README
+  awk -v start="^\`\`\`$1\$" '$0 ~ start { inside = 1; next } /^```$/ && inside { exit } inside' "$root/README.md"
+}
+
+# The README's C block is the program that is built here; its Rust block is an example that cargo builds.
+block c >"$work/readme.c"
+diff -u "$root/examples/c/minimal.c" "$work/readme.c"
+diff -u <(tail -n +3 "$root/examples/rust/minimal.rs") <(block rust)
+
+"$MAKE" --no-print-directory -C "$root" install PREFIX="$prefix" DESTDIR= >/dev/null
+(cd "$prefix" && find . -type f -o -type l | LC_ALL=C sort)
+
+# DESTDIR puts the same files elsewhere, and the prefix written into them is still PREFIX.
+"$MAKE" --no-print-directory -C "$root" install PREFIX=/opt/denise DESTDIR="$work/package" >/dev/null
+grep -qx 'prefix=/opt/denise' "$work/package/opt/denise/lib/pkgconfig/denise.pc"
+diff <(cd "$prefix" && find . | LC_ALL=C sort) <(cd "$work/package/opt/denise" && find . | LC_ALL=C sort)
+
+mkdir "$work/app"
+cp "$work/readme.c" "$work/app/main.c"
+cp "$root/tests/consumer/CMakeLists.txt" "$work/app/"
+cd "$work/app"
+export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
+
+run() { # run NAME COMMAND...
+  echo "$1: $("${@:2}" | tee "$work/$1.out" | head -n 1)"
+}
+
+# shellcheck disable=SC2046 # flags are meant to be split
+$CC main.c -o by_pkg_config $(pkg-config --cflags --libs denise)
+LD_LIBRARY_PATH=$prefix/lib run pkg-config ./by_pkg_config
+
+$CC main.c -o by_hand -I"$prefix/include" -L"$prefix/lib" -ldenise
+LD_LIBRARY_PATH=$prefix/lib run plain ./by_hand
+
+# The private libraries of denise.pc are what the archive needs.
+# shellcheck disable=SC2046
+$CC main.c -o static "$prefix/lib/libdenise.a" $(pkg-config --cflags denise) \
+  $(pkg-config --static --libs-only-l denise | sed 's/-ldenise//')
+run static ./static
+if readelf -d static | grep -q libdenise; then
+  echo "the static program needs the shared library" >&2
+  exit 1
+fi
+
+CC=$CC CXX=$CXX cmake -S . -B cmake -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_BUILD_TYPE=Release >/dev/null
+cmake --build cmake >/dev/null
+run cmake-shared ./cmake/shared
+run cmake-static ./cmake/static
+
+for one in pkg-config plain static cmake-shared cmake-static; do
+  [ -s "$work/$one.out" ]
+  cmp "$work/pkg-config.out" "$work/$one.out"
+done
+echo "install: 5 passed, 0 failed"

@@ -1,0 +1,93 @@
+//! Decomposing allocates nothing, on any path; loading does, which shows that the counter counts.
+
+use denise::{Model, Options, Outputs, Report};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+thread_local! {
+    static COUNT: Cell<usize> = const { Cell::new(0) };
+}
+
+struct Counting;
+
+// SAFETY: hands everything on to the system allocator.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        COUNT.with(|count| count.set(count.get() + 1));
+        // SAFETY: as the caller promises.
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        COUNT.with(|count| count.set(count.get() + 1));
+        // SAFETY: as the caller promises.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Allocations and releases that `body` makes on this thread.
+fn count(body: impl FnOnce()) -> usize {
+    let before = COUNT.with(Cell::get);
+    body();
+    COUNT.with(Cell::get) - before
+}
+
+#[test]
+fn decompose_never_allocates() {
+    for (n, k) in [(20, 3), (7, 2), (50, 5), (100, 10), (40, 32)] {
+        let mut model = None;
+        let loading = count(|| {
+            model = Model::builtin(&Options {
+                n,
+                k,
+                ..Options::default()
+            })
+            .ok()
+        });
+        assert!(loading > 0);
+        let model = model.expect("supported");
+        for batch in [1, 7, 8, 9, 33] {
+            let mut m = vec![0.0_f32; batch * n * n];
+            for (at, x) in m.iter_mut().enumerate() {
+                *x = ((at * 7919) % 101) as f32 / 101.0;
+            }
+            let (mut u, mut l, mut s) = (
+                vec![0.0; batch * n * k],
+                vec![0.0; batch * n * n],
+                vec![0.0; batch * n * n],
+            );
+            let mut reports = vec![Report::default(); batch];
+            let mut call = |m: &[f32]| {
+                count(|| {
+                    let out = Outputs {
+                        u: Some(&mut u[..]),
+                        l: Some(&mut l[..]),
+                        s: Some(&mut s[..]),
+                        reports: Some(&mut reports[..]),
+                    };
+                    let _ = model.decompose(m, out);
+                })
+            };
+            assert_eq!(call(&m), 0, "first call, n = {n}, k = {k}, batch = {batch}");
+            m[n] = f32::NAN;
+            assert_eq!(call(&m), 0, "not finite");
+            assert_eq!(call(&m[1..]), 0, "wrong length");
+        }
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let m = vec![1.0_f64; n * n];
+                let mut l = vec![0.0; n * n];
+                let calls = count(|| {
+                    let out = Outputs {
+                        l: Some(&mut l[..]),
+                        ..Outputs::default()
+                    };
+                    model.decompose(&m, out).expect("finite");
+                });
+                assert_eq!(calls, 0, "fresh thread, f64");
+            });
+        });
+    }
+}
