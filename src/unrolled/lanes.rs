@@ -157,8 +157,10 @@ impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize> Shape<S, F, V, W> for
     #[inline(always)]
     fn sum(self, simd: S, mut term: impl FnMut(usize) -> V) -> V {
         let mut partial = [V::splat(simd, F::ZERO); PARTIAL_SUMS];
-        for i in 0..self.n {
-            partial[i % PARTIAL_SUMS] += term(i);
+        for g in 0..PARTIAL_SUMS {
+            for i in (g..self.n).step_by(PARTIAL_SUMS) {
+                partial[g] += term(i);
+            }
         }
         fold(partial, PARTIAL_SUMS)
     }

@@ -74,12 +74,13 @@ impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize> Shape<S, F, V, W> for
                     let mut block = [V::splat(simd, F::ZERO); W];
                     if left <= top {
                         // On and left of the diagonal: the rows as they are, turned to columns.
-                        for (row, i) in block.iter_mut().zip(rows.clone()) {
-                            *row = load_run(simd, &matrix[i * n..][columns.clone()]);
+                        for i in rows.clone() {
+                            block[i - top] = load_run(simd, &matrix[i * n..][columns.clone()]);
                         }
                         block = transpose(block);
                     }
-                    for (l, j) in columns.enumerate() {
+                    for j in columns {
+                        let l = j - left;
                         let mut column = block[l];
                         if left >= top {
                             // On and right of it: column j is what row j has left of the diagonal.
@@ -237,8 +238,10 @@ impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize> Shape<S, F, V, W> for
     fn sum(self, simd: S, mut term: impl FnMut(usize) -> V) -> V {
         let vectors = PARTIAL_SUMS / W;
         let mut partial = [V::splat(simd, F::ZERO); PARTIAL_SUMS];
-        for v in 0..self.row_vectors::<W>() {
-            partial[v % vectors] += term(v);
+        for g in 0..vectors {
+            for v in (g..self.row_vectors::<W>()).step_by(vectors) {
+                partial[g] += term(v);
+            }
         }
         let mut lanes = fold(partial, vectors).to_array();
         let mut half = W / 2;
@@ -368,25 +371,24 @@ fn weigh_tile<
         diagonal_scale,
         diagonal_trust,
     } = influence;
-    // With the diagonal in lane l, for every l.
-    let (mut trusts, mut scales) = ([scale.to_array(); W], [scale.to_array(); W]);
-    for l in 0..W {
-        trusts[l][l] = diagonal_trust.to_array()[l];
-        scales[l][l] = diagonal_scale.to_array()[l];
-    }
+    let lanes = lane_numbers::<S, F, V, W>(simd);
     let mut sums = [[vectors.splat(F::ZERO); COLUMNS]; ROWS];
-    let blocks = r.chunks_mut(ROWS * W).zip(w.chunks_mut(ROWS * W));
-    for (block, ((r, w), u)) in blocks.zip(u.chunks_exact(k)).enumerate() {
-        let columns = r.chunks_exact_mut(ROWS).zip(w.chunks_exact_mut(ROWS));
-        for (l, (r, w)) in (0..W).zip(columns) {
+    let n = r.len() / ROWS;
+    for block in 0..n.div_ceil(W) {
+        let u = &u[block * k..][..COLUMNS];
+        let mut lane = vectors.splat(F::ZERO);
+        for l in 0..W.min(n - block * W) {
+            let at = (block * W + l) * ROWS;
+            let (r, w) = (&mut r[at..][..ROWS], &mut w[at..][..ROWS]);
             let mut weighted = [vectors.splat(F::ZERO); ROWS];
             for v in 0..ROWS {
                 let x = vectors.load(&r[v]);
-                let (trust, scale) = if first + v == block {
-                    (vectors.load(&trusts[l]), vectors.load(&scales[l]))
-                } else {
-                    (scale, scale)
-                };
+                let (mut trust, mut scale) = (scale, scale);
+                if first + v == block {
+                    let diagonal = lanes.simd_eq(lane);
+                    trust = diagonal.select(diagonal_trust, trust);
+                    scale = diagonal.select(diagonal_scale, scale);
+                }
                 let weight = trust / x.mul_add(x, scale);
                 weight.store_array(&mut w[v]);
                 weighted[v] = weight * x;
@@ -398,6 +400,7 @@ fn weigh_tile<
                     sums[v][c] = weighted[v].mul_add(u, sums[v][c]);
                 }
             }
+            lane += vectors.splat(F::ONE);
         }
     }
     for v in 0..ROWS {
@@ -448,9 +451,11 @@ fn multiply_columns<
     let vectors = Vectors::<S, F, V, W>::new(simd);
     let mut sums = [[vectors.splat(F::ZERO); COLUMNS]; ROWS];
     // W columns of the matrix meet one vector row of x, from which they take a lane each.
-    for (matrix, x) in panel.chunks(ROWS * W).zip(x.chunks_exact(columns)) {
-        let x = &x[c..][..COLUMNS];
-        for (l, matrix) in (0..W).zip(matrix.chunks_exact(ROWS)) {
+    let n = panel.len() / ROWS;
+    for block in 0..n.div_ceil(W) {
+        let x = &x[block * columns + c..][..COLUMNS];
+        for l in 0..W.min(n - block * W) {
+            let matrix = &panel[(block * W + l) * ROWS..][..ROWS];
             for column in 0..COLUMNS {
                 let x = vectors.splat(x[column][l]);
                 for v in 0..ROWS {
@@ -488,11 +493,13 @@ fn residual_tile<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize, const ROW
         }
     }
     let mut sum = [zero; ROWS];
-    let blocks = m.chunks(ROWS * W).zip(r.chunks_mut(ROWS * W));
-    for (block, ((m, r), other)) in blocks.zip(u.chunks_exact(k)).enumerate() {
-        let columns = m.chunks_exact(ROWS).zip(r.chunks_exact_mut(ROWS));
+    let n = m.len() / ROWS;
+    for block in 0..n.div_ceil(W) {
+        let other = &u[block * k..][..k];
         let mut lane = zero;
-        for (l, (m, r)) in (0..W).zip(columns) {
+        for l in 0..W.min(n - block * W) {
+            let at = (block * W + l) * ROWS;
+            let (m, r) = (&m[at..][..ROWS], &mut r[at..][..ROWS]);
             let mut x = [zero; ROWS];
             for v in 0..ROWS {
                 x[v] = vectors.load(&m[v]);
@@ -512,12 +519,14 @@ fn residual_tile<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize, const ROW
                 x[v].store_array(&mut r[v]);
                 // Left of the diagonal: all of the rows below this block of columns, and in it those
                 // below the diagonal.
-                if first + v > block {
-                    sum[v] += x[v].abs();
+                let left: V = if first + v > block {
+                    x[v].abs()
                 } else if first + v == block {
-                    let left: V = lanes.simd_gt(lane).select(x[v].abs(), zero);
-                    sum[v] += left;
-                }
+                    lanes.simd_gt(lane).select(x[v].abs(), zero)
+                } else {
+                    zero
+                };
+                sum[v] += left;
             }
             lane += vectors.splat(F::ONE);
         }
