@@ -23,9 +23,6 @@
 // For denise_options.flags: use AVX2 and FMA, or fail with DENISE_ERR_UNSUPPORTED.
 #define DENISE_FLAG_AVX2 2
 
-// For denise_options.flags: use AVX-512, or fail with DENISE_ERR_UNSUPPORTED.
-#define DENISE_FLAG_AVX512 4
-
 // The rank-k eigen-truncation: the k largest eigenvalues that are positive.
 #define DENISE_METHOD_EIGEN 1
 

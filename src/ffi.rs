@@ -46,8 +46,6 @@ pub const DENISE_ERR_INTERNAL: denise_status = 9;
 pub const DENISE_FLAG_PORTABLE: u32 = 1;
 /// For denise_options.flags: use AVX2 and FMA, or fail with DENISE_ERR_UNSUPPORTED.
 pub const DENISE_FLAG_AVX2: u32 = 2;
-/// For denise_options.flags: use AVX-512, or fail with DENISE_ERR_UNSUPPORTED.
-pub const DENISE_FLAG_AVX512: u32 = 4;
 
 /// The rank-k eigen-truncation: the k largest eigenvalues that are positive.
 pub const DENISE_METHOD_EIGEN: i32 = 1;
@@ -509,7 +507,6 @@ fn instruction_set(flags: u32) -> Result<InstructionSet, Error> {
         0 => Ok(InstructionSet::Best),
         DENISE_FLAG_PORTABLE => Ok(InstructionSet::Portable),
         DENISE_FLAG_AVX2 => Ok(InstructionSet::Avx2),
-        DENISE_FLAG_AVX512 => Ok(InstructionSet::Avx512),
         _ => Err(Error::new(
             Status::Argument,
             format!("flags is {flags:#x}; it may be 0 or one DENISE_FLAG_ value"),

@@ -26,8 +26,6 @@ pub enum InstructionSet {
     Portable,
     /// AVX2 with FMA.
     Avx2,
-    /// AVX-512.
-    Avx512,
 }
 
 /// What a network is loaded for.
@@ -216,7 +214,6 @@ fn choose(wanted: InstructionSet) -> Result<Isa, Error> {
         InstructionSet::Best => Some(Isa::best()),
         InstructionSet::Portable => Some(Isa::portable()),
         InstructionSet::Avx2 => Isa::avx2(),
-        InstructionSet::Avx512 => Isa::avx512(),
     }
     .ok_or_else(|| {
         Error::new(

@@ -161,8 +161,6 @@ pub(crate) enum Isa {
     Portable(Baseline),
     #[cfg(target_arch = "x86_64")]
     Avx2(fearless_simd::Avx2),
-    #[cfg(target_arch = "x86_64")]
-    Avx512(fearless_simd::Avx512),
 }
 
 impl Isa {
@@ -177,16 +175,9 @@ impl Isa {
         None
     }
 
-    pub(crate) fn avx512() -> Option<Isa> {
-        #[cfg(target_arch = "x86_64")]
-        return Level::new().as_avx512().map(Isa::Avx512);
-        #[cfg(not(target_arch = "x86_64"))]
-        None
-    }
-
     /// The fastest one here.
     pub(crate) fn best() -> Isa {
-        Isa::avx512().or(Isa::avx2()).unwrap_or(Isa::portable())
+        Isa::avx2().unwrap_or(Isa::portable())
     }
 
     /// "unrolled", and the instruction set.
@@ -197,8 +188,6 @@ impl Isa {
             Isa::Portable(_) => c"unrolled portable",
             #[cfg(target_arch = "x86_64")]
             Isa::Avx2(_) => c"unrolled avx2",
-            #[cfg(target_arch = "x86_64")]
-            Isa::Avx512(_) => c"unrolled avx512",
         }
     }
 }

@@ -274,11 +274,7 @@ fn check_guarantees<F: Value>(
 
 /// The sets that this machine has.
 fn sets() -> Vec<InstructionSet> {
-    let all = [
-        InstructionSet::Portable,
-        InstructionSet::Avx2,
-        InstructionSet::Avx512,
-    ];
+    let all = [InstructionSet::Portable, InstructionSet::Avx2];
     let here = |set: &InstructionSet| {
         let options = Options {
             instruction_set: *set,

@@ -12,7 +12,7 @@ use crate::simd::{Isa, Real, Vector, Vectors};
 use crate::status::{Error, Status};
 use fearless_simd::{Select, Simd, f32x4, f64x2};
 #[cfg(target_arch = "x86_64")]
-use fearless_simd::{f32x8, f32x16, f64x4, f64x8};
+use fearless_simd::{f32x8, f64x4};
 
 /// Above this the lanes shape no longer fits the second-level cache, and the single shape, which needs
 /// less memory and wastes few lanes on large matrices, takes over.
@@ -107,8 +107,6 @@ impl Kernels for f32 {
             Isa::Portable(_) => scratch_len::<f32, 4>(n, k),
             #[cfg(target_arch = "x86_64")]
             Isa::Avx2(_) => scratch_len::<f32, 8>(n, k),
-            #[cfg(target_arch = "x86_64")]
-            Isa::Avx512(_) => scratch_len::<f32, 16>(n, k),
         }
     }
 
@@ -123,8 +121,6 @@ impl Kernels for f32 {
             Isa::Portable(simd) => engine.walk::<_, f32x4<_>, 4>(simd, scratch, batch, shapes),
             #[cfg(target_arch = "x86_64")]
             Isa::Avx2(simd) => engine.walk::<_, f32x8<_>, 8>(simd, scratch, batch, shapes),
-            #[cfg(target_arch = "x86_64")]
-            Isa::Avx512(simd) => engine.walk::<_, f32x16<_>, 16>(simd, scratch, batch, shapes),
         }
     }
 }
@@ -135,8 +131,6 @@ impl Kernels for f64 {
             Isa::Portable(_) => scratch_len::<f64, 2>(n, k),
             #[cfg(target_arch = "x86_64")]
             Isa::Avx2(_) => scratch_len::<f64, 4>(n, k),
-            #[cfg(target_arch = "x86_64")]
-            Isa::Avx512(_) => scratch_len::<f64, 8>(n, k),
         }
     }
 
@@ -151,8 +145,6 @@ impl Kernels for f64 {
             Isa::Portable(simd) => engine.walk::<_, f64x2<_>, 2>(simd, scratch, batch, shapes),
             #[cfg(target_arch = "x86_64")]
             Isa::Avx2(simd) => engine.walk::<_, f64x4<_>, 4>(simd, scratch, batch, shapes),
-            #[cfg(target_arch = "x86_64")]
-            Isa::Avx512(simd) => engine.walk::<_, f64x8<_>, 8>(simd, scratch, batch, shapes),
         }
     }
 }

@@ -174,8 +174,31 @@ impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize> Shape<S, F, V, W> for
         x: &[[F; W]],
         out: &mut [[F; W]],
     ) {
-        for (i, out) in out.chunks_exact_mut(columns).enumerate() {
-            multiply_row::<S, F, V, W>(simd, self.n, i, columns, matrix, x, out);
+        // Three rows at a time: the sums of one do not keep the multipliers busy.
+        let mut i = 0;
+        while i + 3 <= self.n {
+            multiply_rows::<S, F, V, W, 3>(
+                simd,
+                self.n,
+                i,
+                columns,
+                matrix,
+                x,
+                &mut out[i * columns..],
+            );
+            i += 3;
+        }
+        while i < self.n {
+            multiply_rows::<S, F, V, W, 1>(
+                simd,
+                self.n,
+                i,
+                columns,
+                matrix,
+                x,
+                &mut out[i * columns..],
+            );
+            i += 1;
         }
     }
 
@@ -216,7 +239,7 @@ impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize> Shape<S, F, V, W> for
         k: usize,
         influence: Influence<V>,
         terms: Terms<'_, F, W>,
-        mut done: impl FnMut(usize, &[[F; W]], &[[F; W]]),
+        mut done: impl FnMut(usize, &[[F; W]], &mut [[F; W]]),
     ) {
         let Terms { r, w, u, p, a, b } = terms;
         let n = self.n;
@@ -238,8 +261,8 @@ impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize> Shape<S, F, V, W> for
                 2 => Row::<S, F, V, W, 2, 3>::new(simd, influence).sums(n, i, r, u, p, a, b),
                 3 => Row::<S, F, V, W, 3, 6>::new(simd, influence).sums(n, i, r, u, p, a, b),
                 _ => {
-                    multiply_row::<S, F, V, W>(simd, n, i, packed(k), w, p, a);
-                    multiply_row::<S, F, V, W>(simd, n, i, k, r, u, b);
+                    multiply_rows::<S, F, V, W, 1>(simd, n, i, packed(k), w, p, a);
+                    multiply_rows::<S, F, V, W, 1>(simd, n, i, k, r, u, b);
                 }
             }
         }
@@ -399,9 +422,9 @@ impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize, const K: usize, const
     }
 }
 
-/// Row i of a symmetric matrix times a table of `columns` vectors a row.
+/// Rows i .. i + ROWS of a symmetric matrix times a table of `columns` vectors a row.
 #[inline(always)]
-fn multiply_row<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
+fn multiply_rows<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize, const ROWS: usize>(
     simd: S,
     n: usize,
     i: usize,
@@ -411,42 +434,55 @@ fn multiply_row<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
     out: &mut [[F; W]],
 ) {
     let mut c = 0;
-    while c + 12 <= columns {
-        multiply_part::<S, F, V, W, 12>(simd, n, i, columns, matrix, &x[c..], &mut out[c..]);
+    while ROWS == 1 && c + 12 <= columns {
+        multiply_tile::<S, F, V, W, ROWS, 12>(simd, n, i, columns, c, matrix, x, out);
         c += 12;
     }
     while c + 3 <= columns {
-        multiply_part::<S, F, V, W, 3>(simd, n, i, columns, matrix, &x[c..], &mut out[c..]);
+        multiply_tile::<S, F, V, W, ROWS, 3>(simd, n, i, columns, c, matrix, x, out);
         c += 3;
     }
     while c < columns {
-        multiply_part::<S, F, V, W, 1>(simd, n, i, columns, matrix, &x[c..], &mut out[c..]);
+        multiply_tile::<S, F, V, W, ROWS, 1>(simd, n, i, columns, c, matrix, x, out);
         c += 1;
     }
 }
 
-/// The first COLUMNS columns of it. Every sum runs over j upwards, as in the single shape.
+/// COLUMNS columns of it from c on. Every sum runs over j upwards, as in the single shape.
 #[inline(always)]
-fn multiply_part<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize, const COLUMNS: usize>(
+#[allow(clippy::too_many_arguments)]
+fn multiply_tile<
+    S: Simd,
+    F: Real,
+    V: Vector<S, F, W>,
+    const W: usize,
+    const ROWS: usize,
+    const COLUMNS: usize,
+>(
     simd: S,
     n: usize,
     i: usize,
     columns: usize,
+    c: usize,
     matrix: &[[F; W]],
     x: &[[F; W]],
     out: &mut [[F; W]],
 ) {
     let vectors = Vectors::<S, F, V, W>::new(simd);
-    let mut sums = [vectors.splat(F::ZERO); COLUMNS];
+    let mut sums = [[vectors.splat(F::ZERO); COLUMNS]; ROWS];
     for j in 0..n {
-        let at = if j <= i { i * n + j } else { j * n + i };
-        let entry = vectors.load(&matrix[at]);
-        let x = &x[j * columns..][..COLUMNS];
-        for c in 0..COLUMNS {
-            sums[c] = entry.mul_add(vectors.load(&x[c]), sums[c]);
+        let x = &x[j * columns + c..][..COLUMNS];
+        for b in 0..ROWS {
+            let (low, high) = (j.min(i + b), j.max(i + b));
+            let entry = vectors.load(&matrix[high * n + low]);
+            for column in 0..COLUMNS {
+                sums[b][column] = entry.mul_add(vectors.load(&x[column]), sums[b][column]);
+            }
         }
     }
-    for c in 0..COLUMNS {
-        sums[c].store_array(&mut out[c]);
+    for b in 0..ROWS {
+        for column in 0..COLUMNS {
+            sums[b][column].store_array(&mut out[b * columns + c + column]);
+        }
     }
 }

@@ -65,7 +65,7 @@ pub(super) trait Shape<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>: Co
         k: usize,
         influence: Influence<V>,
         terms: Terms<'_, F, W>,
-        done: impl FnMut(usize, &[[F; W]], &[[F; W]]),
+        done: impl FnMut(usize, &[[F; W]], &mut [[F; W]]),
     );
 }
 
@@ -208,15 +208,15 @@ impl<F: Real> Network<'_, F> {
             k: self.k,
             vector: PhantomData,
         };
-        pass.start(self.omega, buffers);
-        // No momentum yet.
-        buffers.v.copy_from_slice(buffers.u);
         by_rank(
             simd,
             self.k,
             #[inline(always)]
             |k| {
                 let pass = Pass { k, ..pass };
+                pass.start(self.omega, buffers);
+                // No momentum yet.
+                buffers.v.copy_from_slice(buffers.u);
                 for layer in self.layers {
                     pass.layer(layer, buffers);
                 }
@@ -259,11 +259,13 @@ where
             m, u, v, g, norms, ..
         } = buffers;
         shape.spread(simd, k, omega, u);
-        shape.multiply(simd, k, m, u, v);
-        self.orthonormalise(g, v);
-        shape.multiply(simd, k, m, v, u);
-        self.orthonormalise(g, u);
-        shape.multiply(simd, k, m, u, v);
+        for round in 0..3 {
+            shape.multiply(simd, k, m, u, v);
+            if round < 2 {
+                self.orthonormalise(g, v);
+                core::mem::swap(u, v);
+            }
+        }
         self.gram(u, v, g);
         rows::cholesky::<S, F, V, W>(simd, k, Guard::Pivot, g);
         // An entry of the factor of a positive semidefinite matrix of trace n is at most √n.
@@ -374,18 +376,19 @@ where
 }
 
 /// Calls `body` with k, as a constant if it is 3: loops over it unroll then. Every constant costs as much
-/// code as the whole network, so only the paper's rank is worth one.
+/// code as the whole network, so only the paper's rank is worth one, and not on narrow vectors.
 #[inline(always)]
 pub(super) fn by_rank<S: Simd>(simd: S, k: usize, mut body: impl FnMut(usize)) {
-    match k {
-        3 => simd.vectorize(
+    if k == 3 && size_of::<S::f32s>() > 16 {
+        simd.vectorize(
             #[inline(always)]
             || body(3),
-        ),
-        k => simd.vectorize(
+        );
+    } else {
+        simd.vectorize(
             #[inline(always)]
             || body(k),
-        ),
+        );
     }
 }
 

@@ -42,7 +42,7 @@ pub(super) fn products<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
 }
 
 /// One step of some rows: solves (A + ridge·tr(A)·I) d = b, writes u + η d + μ (u − previous) over
-/// `previous`, and its square to `norms`.
+/// `previous`, and its square to `norms`; `b` becomes d.
 ///
 /// `K` is k and `P` is `packed(k)` where these are small, so that a row stays in registers; else they
 /// are upper bounds.
@@ -60,36 +60,45 @@ pub(super) fn step<
     k: usize,
     step: Step<V>,
     a: &[[F; W]],
-    b: &[[F; W]],
+    b: &mut [[F; W]],
     u: &[[F; W]],
     previous: &mut [[F; W]],
     norms: &mut [[F; W]],
 ) {
     let vectors = Vectors::<S, F, V, W>::new(simd);
-    let zero = V::splat(simd, F::ZERO);
-    let tiny = V::splat(simd, F::TINY);
+    let (zero, tiny) = (vectors.splat(F::ZERO), vectors.splat(F::TINY));
+    // Two passes with short chains of dependent operations run faster than one with a long chain,
+    // because the processor looks further ahead: more rows are under way at once.
     for (i, norm) in norms.iter_mut().enumerate() {
-        let (a, b) = (&a[i * packed(k)..][..packed(k)], &b[i * k..][..k]);
-        let (u, previous) = (&u[i * k..][..k], &mut previous[i * k..][..k]);
+        let (a, b) = (&a[i * packed(k)..][..packed(k)], &mut b[i * k..][..k]);
         let (mut matrix, mut d) = ([zero; P], [zero; K]);
-        for (x, a) in matrix.iter_mut().zip(a) {
-            *x = vectors.load(a);
+        for e in 0..packed(k) {
+            matrix[e] = vectors.load(&a[e]);
         }
-        for (x, b) in d.iter_mut().zip(b) {
-            *x = vectors.load(b);
+        for e in 0..k {
+            d[e] = vectors.load(&b[e]);
         }
         solve(simd, k, &mut matrix, &mut d);
         let mut length = tiny;
-        for &d in &d[..k] {
-            length = d.mul_add(d, length);
+        for e in 0..k {
+            d[e].store_array(&mut b[e]);
+            length = d[e].mul_add(d[e], length);
         }
-        let damped = step.eta * (step.limit / (step.limit + length));
+        length.store_array(norm);
+    }
+    for (i, norm) in norms.iter_mut().enumerate() {
+        let (b, u, previous) = (
+            &b[i * k..][..k],
+            &u[i * k..][..k],
+            &mut previous[i * k..][..k],
+        );
+        let damped = step.eta * (step.limit / (step.limit + vectors.load(norm)));
         let mut square = zero;
-        for i in 0..k {
-            let now = vectors.load(&u[i]);
-            let moved = damped.mul_add(d[i], now);
-            let next = step.mu.mul_add(now - vectors.load(&previous[i]), moved);
-            next.store_array(&mut previous[i]);
+        for e in 0..k {
+            let now = vectors.load(&u[e]);
+            let moved = damped.mul_add(vectors.load(&b[e]), now);
+            let next = step.mu.mul_add(now - vectors.load(&previous[e]), moved);
+            next.store_array(&mut previous[e]);
             square = next.mul_add(next, square);
         }
         square.store_array(norm);
@@ -104,7 +113,7 @@ pub(super) fn step_by_rank<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>
     k: usize,
     how: Step<V>,
     a: &[[F; W]],
-    b: &[[F; W]],
+    b: &mut [[F; W]],
     u: &[[F; W]],
     previous: &mut [[F; W]],
     norms: &mut [[F; W]],

@@ -303,7 +303,7 @@ impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize> Shape<S, F, V, W> for
         k: usize,
         influence: Influence<V>,
         terms: Terms<'_, F, W>,
-        mut done: impl FnMut(usize, &[[F; W]], &[[F; W]]),
+        mut done: impl FnMut(usize, &[[F; W]], &mut [[F; W]]),
     ) {
         let Terms { r, w, u, p, a, b } = terms;
         for (first, count) in tiles(self.row_vectors::<W>()) {

@@ -79,7 +79,7 @@ fn on<F: Kernels>(isa: Isa, shapes: Shapes, n: usize, k: usize, m: &[F]) -> Resu
 }
 
 fn isas() -> Vec<Isa> {
-    [Some(Isa::portable()), Isa::avx2(), Isa::avx512()]
+    [Some(Isa::portable()), Isa::avx2()]
         .into_iter()
         .flatten()
         .collect()
