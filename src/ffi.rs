@@ -16,6 +16,7 @@ use core::ffi::{CStr, c_char, c_void};
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicI32, Ordering};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 /// What a function returns: DENISE_OK or one of the DENISE_ERR_ codes. Codes are never reused.
@@ -438,7 +439,7 @@ fn boxed(model: denise_model) -> Result<*mut denise_model, Error> {
 }
 
 fn open(source: Source<'_>, options: Option<&denise_options>) -> Result<denise_model, Error> {
-    let unsupported = |what| {
+    let unsupported = |what: &str| {
         Err(Error::new(
             Status::Unsupported,
             format!("{what}: this version reads no model files yet"),
@@ -453,15 +454,14 @@ fn open(source: Source<'_>, options: Option<&denise_options>) -> Result<denise_m
         Source::Memory([]) => return Err(Error::new(Status::Format, "the model is empty")),
         Source::Memory(_) => return unsupported("model in memory"),
         Source::File(path) => {
-            let path = path
-                .to_str()
-                .map_err(|_| Error::new(Status::Argument, "the path is not valid UTF-8"))?;
-            let io = |reason| Error::new(Status::Io, format!("{path}: {reason}"));
+            let path = file_name(path)?;
+            let name = path.display();
+            let io = |reason| Error::new(Status::Io, format!("{name}: {reason}"));
             if std::fs::metadata(path).map_err(io)?.is_dir() {
-                return Err(Error::new(Status::Io, format!("{path}: is a directory")));
+                return Err(Error::new(Status::Io, format!("{name}: is a directory")));
             }
             std::fs::File::open(path).map_err(io)?;
-            return unsupported(path);
+            return unsupported(&name.to_string());
         }
     }
     let (mut settings, mut threads) = (Options::default(), 1);
@@ -492,6 +492,18 @@ fn open(source: Source<'_>, options: Option<&denise_options>) -> Result<denise_m
         staging_f32,
         staging_f64,
     })
+}
+
+/// A C string as a path: any bytes where paths are bytes, else UTF-8.
+fn file_name(path: &CStr) -> Result<&Path, Error> {
+    #[cfg(unix)]
+    return Ok(Path::new(
+        <std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(path.to_bytes()),
+    ));
+    #[cfg(not(unix))]
+    path.to_str()
+        .map(Path::new)
+        .map_err(|_| Error::new(Status::Argument, "the path is not valid UTF-8"))
 }
 
 fn staging<F: Abi>(model: &Model) -> Result<Mutex<Vec<F>>, Error> {

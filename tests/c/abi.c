@@ -368,6 +368,7 @@ static void test_load_errors(void) {
 
   options = options_for(0, 0);
   refuse("/no/such/file", options, DENISE_ERR_IO, __LINE__);
+  refuse("/no/such/\xff/file", options, DENISE_ERR_IO, __LINE__); /* not UTF-8: a path all the same */
   refuse("", options, DENISE_ERR_IO, __LINE__);
   refuse("/", options, DENISE_ERR_IO, __LINE__);
   refuse(".", options, DENISE_ERR_IO, __LINE__);
