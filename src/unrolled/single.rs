@@ -30,9 +30,9 @@ impl Single {
 
 /// The tiles of a matrix: first vector, number of vectors.
 fn tiles(vectors: usize) -> impl Iterator<Item = (usize, usize)> {
-    (0..vectors)
-        .step_by(TILE)
-        .map(move |first| (first, TILE.min(vectors - first)))
+    let full = vectors - vectors % TILE;
+    let tiles = (0..full).step_by(TILE).map(|first| (first, TILE));
+    tiles.chain((full..vectors).map(|first| (first, 1)))
 }
 
 /// 0, 1, 2, …
@@ -163,10 +163,12 @@ impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize> Shape<S, F, V, W> for
     #[inline(always)]
     fn diagonal(self, simd: S, matrix: &[[F; W]], row: usize) -> V {
         let n = self.n;
-        let (first, count) = (
-            row - row % TILE,
-            TILE.min(self.row_vectors::<W>() - row / TILE * TILE),
-        );
+        let full = self.row_vectors::<W>() / TILE * TILE;
+        let (first, count) = if row < full {
+            (row - row % TILE, TILE)
+        } else {
+            (row, 1)
+        };
         V::from_fn(simd, |l| {
             let i = row * W + l;
             if i < n {
@@ -268,7 +270,6 @@ impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize> Shape<S, F, V, W> for
             let out = &mut out[first * columns..][..count * columns];
             match count {
                 3 => multiply_tile::<S, F, V, W, 3>(simd, columns, 0, panel, x, out),
-                2 => multiply_tile::<S, F, V, W, 2>(simd, columns, 0, panel, x, out),
                 _ => multiply_tile::<S, F, V, W, 1>(simd, columns, 0, panel, x, out),
             }
         }
@@ -290,7 +291,6 @@ impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize> Shape<S, F, V, W> for
             let sums = &mut sums[first..first + count];
             match count {
                 3 => residual_tile::<S, F, V, W, 3>(simd, k, first, m, u, r, sums),
-                2 => residual_tile::<S, F, V, W, 2>(simd, k, first, m, u, r, sums),
                 _ => residual_tile::<S, F, V, W, 1>(simd, k, first, m, u, r, sums),
             }
         }
@@ -312,7 +312,6 @@ impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize> Shape<S, F, V, W> for
             let (a, b) = (&mut a[..count * packed(k)], &mut b[..count * k]);
             match count {
                 3 => accumulate_tile::<S, F, V, W, 3>(simd, k, first, influence, r, w, u, p, a, b),
-                2 => accumulate_tile::<S, F, V, W, 2>(simd, k, first, influence, r, w, u, p, a, b),
                 _ => accumulate_tile::<S, F, V, W, 1>(simd, k, first, influence, r, w, u, p, a, b),
             }
             done(first, a, b);
@@ -337,11 +336,11 @@ fn accumulate_tile<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize, const R
     b: &mut [[F; W]],
 ) {
     match k {
-        1 => weigh_tile::<S, F, V, W, ROWS, 1>(simd, k, first, influence, r, w, u, b),
-        2 => weigh_tile::<S, F, V, W, ROWS, 2>(simd, k, first, influence, r, w, u, b),
+        1 | 2 => weigh_tile::<S, F, V, W, ROWS, 1>(simd, k, first, influence, r, w, u, b),
         _ => weigh_tile::<S, F, V, W, ROWS, 3>(simd, k, first, influence, r, w, u, b),
     }
-    multiply_tile::<S, F, V, W, ROWS>(simd, k, 3, r, u, b);
+    let done = if k < 3 { 1 } else { 3 };
+    multiply_tile::<S, F, V, W, ROWS>(simd, k, done, r, u, b);
     multiply_tile::<S, F, V, W, ROWS>(simd, packed(k), 0, w, p, a);
 }
 
