@@ -187,8 +187,9 @@ pub unsafe extern "C" fn denise_load_memory(
 /// waits only if more calls run on this handle than max_concurrency. A child after fork may call it too,
 /// if no other thread was inside a call on this handle at the time.
 ///
-/// - m, l and s hold count matrices of n*n values; u holds count n x k factors; all row-major. Only the
-///   lower triangle of m is read. u, l, s and reports may each be NULL.
+/// - m, l and s hold count matrices of n*n values; u holds count n x k factors; all row-major. The
+///   lower triangle of m counts; what stands above the diagonal does not matter. u, l, s and reports may
+///   each be NULL.
 /// - s may be the same pointer as m; no other buffers may overlap. Any alignment works,
 ///   but a call with a pointer that is not aligned to its type goes one matrix at a time, and such calls
 ///   wait for each other.
@@ -197,7 +198,7 @@ pub unsafe extern "C" fn denise_load_memory(
 ///   finishing all others.
 /// - Results do not depend, to the bit, on count, on the place in the batch, or on threads.
 /// - Finite input gives finite output. Magnitudes are limited to the largest finite value, which only
-///   entries within a factor 4n of it can reach.
+///   matrices with entries above 1e-5 of it can reach.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn denise_decompose_batch(
     model: *const denise_model,
@@ -312,7 +313,7 @@ pub extern "C" fn denise_abi_version() -> u32 {
 }
 
 /// Splits count matrices with a classical method (DENISE_METHOD_), to check the network against. Slow, and
-/// it allocates. lambda <= 0: the paper's value for that method. The lower triangle of m is read; l and s may
+/// it allocates. lambda <= 0: the paper's value for that method. The lower triangle of m counts; l and s may
 /// each be NULL; s may be the same pointer as m. A matrix with NaN or infinity gets NaN, as in denise_decompose_batch.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn denise_solve_batch(

@@ -110,7 +110,7 @@ impl Model {
         Model::unrolled(&unrolled::builtin(), options)
     }
 
-    /// A network with weights of your own.
+    /// A network with weights of your own. [`Layer`] says what they may be.
     pub fn unrolled(layers: &[Layer], options: &Options) -> Result<Model, Error> {
         Model::with_helpers(layers, options, 0)
     }
@@ -124,6 +124,10 @@ impl Model {
         let n = if options.n == 0 { DEFAULT_N } else { options.n };
         let k = if options.k == 0 { DEFAULT_K } else { options.k };
         check_size(n, k)?;
+        if let Some(t) = layers.iter().position(|layer| !layer.is_sound()) {
+            let message = format!("layer {t} has a weight that is not finite or out of range");
+            return Err(Error::new(Status::Argument, message));
+        }
         let isa = choose(options.instruction_set)?;
         let calls = match options.max_concurrency {
             0 => std::thread::available_parallelism().map_or(1, usize::from),

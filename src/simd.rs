@@ -150,7 +150,10 @@ fn baseline() -> Baseline {
     #[cfg(target_arch = "aarch64")]
     let token = level.as_neon();
     #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-    let token = Some(level.as_fallback());
+    let token = match level {
+        Level::Fallback(token) => Some(token),
+        _ => None,
+    };
     token.expect("part of the architecture")
 }
 

@@ -5,7 +5,7 @@ use denise::unrolled::reference;
 use denise::{Element, InstructionSet, Model, Options, Outputs, Report, Status};
 use nalgebra::{DMatrix, SymmetricEigen};
 use proptest::prelude::*;
-use proptest::test_runner::Config;
+use proptest::test_runner::{Config, RngSeed};
 
 /// A generator of numbers that depends on nothing but its seed.
 struct Random(u64);
@@ -296,13 +296,17 @@ fn sizes() -> impl Strategy<Value = (usize, usize)> {
 }
 
 proptest! {
-    #![proptest_config(Config { cases: 300, failure_persistence: None, ..Config::default() })]
+    // The same cases every time; another seed or more cases explore others.
+    #![proptest_config(Config { cases: 300, failure_persistence: None, rng_seed: RngSeed::Fixed(20), ..Config::default() })]
 
     #[test]
-    fn guarantees_hold((n, k) in sizes(), kind in 0..KINDS.len(), seed in any::<u64>(), exponent in 0_usize..5) {
-        let scale = [1.0, 1e-30, 1e30, 1e-6, 1e6][exponent];
+    fn guarantees_hold((n, k) in sizes(), kind in 0..KINDS.len(), seed in any::<u64>(), exponent in 0_usize..6) {
+        // The last is as far as the header promises that nothing is cut.
+        let largest = matrix(KINDS[kind], n, k, seed).amax().max(1.0);
+        let scale = [1.0, 1e-30, 1e30, 1e-6, 1e6, 1e-5 * f64::from(f32::MAX) / largest][exponent];
         for set in sets() {
             check_guarantees::<f32>(set, KINDS[kind], n, k, seed, scale);
+            let scale = if exponent == 5 { 1e-5 * f64::MAX / largest } else { scale };
             check_guarantees::<f64>(set, KINDS[kind], n, k, seed, scale);
         }
     }

@@ -3,6 +3,9 @@
 use crate::simd::Real;
 
 /// The weights of one layer. See [`crate::unrolled::reference`] for what each does.
+///
+/// `alpha` and `gamma` lie in [0, 100], `beta` and `delta` in [1e-20, 100], `sigma` in [0, 1], `eta` in
+/// [-4, 4] and `mu` in [-0.9, 0.9], which bounds every step; others are refused.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Layer<F = f64> {
     /// Off the diagonal, e² = `alpha` m² + `beta`, where m is the mean |R_ij|.
@@ -22,6 +25,17 @@ pub struct Layer<F = f64> {
 }
 
 impl Layer<f64> {
+    /// Whether every weight is in its range.
+    pub(crate) fn is_sound(&self) -> bool {
+        (0.0..=100.0).contains(&self.alpha)
+            && (1e-20..=100.0).contains(&self.beta)
+            && (0.0..=100.0).contains(&self.gamma)
+            && (1e-20..=100.0).contains(&self.delta)
+            && (0.0..=1.0).contains(&self.sigma)
+            && (-4.0..=4.0).contains(&self.eta)
+            && (-0.9..=0.9).contains(&self.mu)
+    }
+
     /// The same weights in another type.
     pub(crate) fn cast<F: Real>(&self) -> Layer<F> {
         Layer {
@@ -54,4 +68,28 @@ pub(crate) fn builtin() -> Vec<Layer> {
             }
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_that_could_blow_up_are_refused() {
+        let good = builtin()[0];
+        assert!(builtin().iter().all(Layer::is_sound));
+        for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1e9, 1e9] {
+            assert!(!Layer { alpha: bad, ..good }.is_sound());
+            assert!(!Layer { beta: bad, ..good }.is_sound());
+            assert!(!Layer { gamma: bad, ..good }.is_sound());
+            assert!(!Layer { delta: bad, ..good }.is_sound());
+            assert!(!Layer { sigma: bad, ..good }.is_sound());
+            assert!(!Layer { eta: bad, ..good }.is_sound());
+            assert!(!Layer { mu: bad, ..good }.is_sound());
+        }
+        assert!(
+            !Layer { beta: 0.0, ..good }.is_sound(),
+            "0/0 where R is zero"
+        );
+    }
 }

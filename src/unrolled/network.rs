@@ -75,7 +75,7 @@ pub(super) struct Terms<'a, F, const W: usize> {
     pub(super) w: &'a mut [[F; W]],
     pub(super) u: &'a [[F; W]],
     pub(super) p: &'a [[F; W]],
-    /// Room for A_i and b_i of [`ROW_BLOCK`] rows.
+    /// Room for A_i and b_i of every row.
     pub(super) a: &'a mut [[F; W]],
     pub(super) b: &'a mut [[F; W]],
 }
@@ -133,9 +133,9 @@ pub(super) struct Buffers<'a, F, const W: usize> {
     pub(super) v: &'a mut [[F; W]],
     /// u_j u_jᵀ.
     pub(super) p: &'a mut [[F; W]],
-    /// A_i of some rows.
+    /// A_i.
     pub(super) a: &'a mut [[F; W]],
-    /// Right-hand sides of these.
+    /// Right-hand sides, then steps.
     pub(super) b: &'a mut [[F; W]],
     /// A number for every row.
     pub(super) sums: &'a mut [[F; W]],
