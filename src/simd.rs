@@ -4,9 +4,13 @@
 //! type `V` and its width `W`. [`fearless_simd`] supplies the vectors, so no kernel needs `unsafe`.
 //! A value of [`Isa`] carries the proof that the machine has the instructions it names.
 
+#[cfg(target_arch = "x86_64")]
+use core::arch::x86_64::__m256;
 use core::ffi::CStr;
 use core::marker::PhantomData;
-use fearless_simd::{Level, Simd, SimdFloat};
+#[cfg(target_arch = "x86_64")]
+use fearless_simd::SimdInto;
+use fearless_simd::{Level, Simd, SimdFloat, f32x4, f32x8, f64x2, f64x4};
 
 /// A floating-point type the kernels run in: `f32` or `f64`.
 pub(crate) trait Real:
@@ -84,12 +88,97 @@ impl Real for f64 {
 pub(crate) trait Vector<S: Simd, F: Real, const W: usize>:
     SimdFloat<S, Element = F, Array = [F; W]>
 {
+    /// Transposes a `W`×`W` block.
+    #[inline(always)]
+    fn transpose(_simd: S, rows: [Self; W]) -> [Self; W] {
+        transpose_by_shuffles(rows)
+    }
 }
 
-impl<S: Simd, F: Real, const W: usize, V> Vector<S, F, W> for V where
-    V: SimdFloat<S, Element = F, Array = [F; W]>
+/// `log2 W` rounds of a perfect shuffle.
+#[inline(always)]
+fn transpose_by_shuffles<S, F, V, const W: usize>(mut rows: [V; W]) -> [V; W]
+where
+    S: Simd,
+    F: Real,
+    V: Vector<S, F, W>,
 {
+    let mut round = 1;
+    while round < W {
+        let mut next = rows;
+        for i in 0..W / 2 {
+            let (low, high) = rows[i].interleave(rows[i + W / 2]);
+            next[2 * i] = low;
+            next[2 * i + 1] = high;
+        }
+        rows = next;
+        round *= 2;
+    }
+    rows
 }
+
+impl<S: Simd> Vector<S, f32, 4> for f32x4<S> {}
+impl<S: Simd> Vector<S, f64, 2> for f64x2<S> {}
+impl<S: Simd> Vector<S, f64, 4> for f64x4<S> {}
+#[cfg(test)]
+impl<S: Simd> Vector<S, f32, 16> for fearless_simd::f32x16<S> {}
+#[cfg(test)]
+impl<S: Simd> Vector<S, f64, 8> for fearless_simd::f64x8<S> {}
+
+impl<S: Simd> Vector<S, f32, 8> for f32x8<S> {
+    /// On AVX2, in half the instructions: there, a perfect shuffle of eight takes two.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    fn transpose(simd: S, rows: [Self; 8]) -> [Self; 8] {
+        match simd.level().as_avx2() {
+            Some(avx2) => transpose_avx2(avx2, rows.map(Into::into)).map(
+                #[inline(always)]
+                |row| row.simd_into(simd),
+            ),
+            None => transpose_by_shuffles(rows),
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+fearless_simd::kernel!(
+    #[inline]
+    fn transpose_avx2(avx2: Avx2, r: [__m256; 8]) -> [__m256; 8] {
+        use core::arch::x86_64::{
+            _mm256_permute2f128_ps as halves, _mm256_shuffle_ps as shuffle,
+            _mm256_unpackhi_ps as high, _mm256_unpacklo_ps as low,
+        };
+        // Pairs of rows, then quadruples, within each half of a vector; then the halves.
+        let pairs = [
+            low(r[0], r[1]),
+            high(r[0], r[1]),
+            low(r[2], r[3]),
+            high(r[2], r[3]),
+            low(r[4], r[5]),
+            high(r[4], r[5]),
+            low(r[6], r[7]),
+            high(r[6], r[7]),
+        ];
+        let four = |top: usize, bottom: usize| {
+            (
+                shuffle::<0x44>(pairs[top], pairs[bottom]),
+                shuffle::<0xee>(pairs[top], pairs[bottom]),
+            )
+        };
+        let ((a, b), (c, d)) = (four(0, 2), four(1, 3));
+        let ((e, f), (g, h)) = (four(4, 6), four(5, 7));
+        [
+            halves::<0x20>(a, e),
+            halves::<0x20>(b, f),
+            halves::<0x20>(c, g),
+            halves::<0x20>(d, h),
+            halves::<0x31>(a, e),
+            halves::<0x31>(b, f),
+            halves::<0x31>(c, g),
+            halves::<0x31>(d, h),
+        ]
+    }
+);
 
 /// Loads and constants of one vector type.
 ///
@@ -116,6 +205,11 @@ impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize> Vectors<S, F, V, W> {
             simd,
             vector: PhantomData,
         }
+    }
+
+    #[inline(always)]
+    pub(crate) fn simd(self) -> S {
+        self.simd
     }
 
     #[inline(always)]
@@ -193,25 +287,6 @@ impl Isa {
             Isa::Avx2(_) => c"unrolled avx2",
         }
     }
-}
-
-/// Transposes a `W`×`W` block: `log2 W` rounds of a perfect shuffle.
-#[inline(always)]
-pub(crate) fn transpose<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
-    mut rows: [V; W],
-) -> [V; W] {
-    let mut round = 1;
-    while round < W {
-        let mut next = rows;
-        for i in 0..W / 2 {
-            let (low, high) = rows[i].interleave(rows[i + W / 2]);
-            next[2 * i] = low;
-            next[2 * i + 1] = high;
-        }
-        rows = next;
-        round *= 2;
-    }
-    rows
 }
 
 /// Loads up to `W` values; the lanes without one are zero.

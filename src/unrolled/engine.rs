@@ -2,7 +2,7 @@
 //! scale, runs the network, and writes what was asked for.
 
 use super::SPARSITY_EPSILON;
-use super::lanes::Lanes;
+use super::lanes::{self, Lanes};
 use super::layers::Layer;
 use super::network::{Buffers, Network, Shape, by_rank};
 use super::omega::omega;
@@ -23,6 +23,8 @@ pub(crate) struct Engine<F> {
     n: usize,
     k: usize,
     omega: Vec<F>,
+    /// Where the lanes shape keeps each entry of a matrix; empty for matrices too large for it.
+    places: Vec<u32>,
     layers: Vec<Layer<F>>,
 }
 
@@ -55,10 +57,16 @@ impl<F: Kernels> Engine<F> {
             n,
             k,
             omega: Vec::new(),
+            places: Vec::new(),
             layers: Vec::new(),
         };
         engine.omega.try_reserve_exact(n * k)?;
         engine.omega.extend(omega(n, k).map(F::from_f64));
+        // No vector is narrower than two.
+        if cfg!(test) || lanes_fit::<F, 2>(n, k) {
+            engine.places.try_reserve_exact(n * n)?;
+            engine.places.extend(lanes::places(n));
+        }
         engine.layers.try_reserve_exact(layers.len())?;
         engine.layers.extend(layers.iter().map(Layer::cast::<F>));
         Ok(engine)
@@ -150,7 +158,7 @@ impl Kernels for f64 {
 }
 
 fn lanes_len<F: Real, const W: usize>(n: usize, k: usize) -> usize {
-    Buffers::<F, W>::len(Lanes { n }.matrix_len(), n, k) * W
+    Buffers::<F, W>::len(lanes::matrix_len(n), lanes::rows(n), k) * W
 }
 
 fn single_len<F: Real, const W: usize>(n: usize, k: usize) -> usize {
@@ -193,7 +201,11 @@ impl<F: Kernels> Engine<F> {
             };
             let group = batch.take(if lanes { W.min(batch.count) } else { 1 });
             let finite = if lanes {
-                self.group::<S, V, Lanes, W>(simd, Lanes { n: self.n }, scratch.vectors(), group)
+                let shape = Lanes {
+                    n: self.n,
+                    places: &self.places,
+                };
+                self.group::<S, V, Lanes<'_>, W>(simd, shape, scratch.vectors(), group)
             } else {
                 self.group::<S, V, Single, W>(simd, Single { n: self.n }, scratch.vectors(), group)
             };
@@ -230,7 +242,7 @@ impl<F: Kernels> Engine<F> {
         let k = self.k;
         let mut buffers = Buffers::carve(memory, shape.matrix(), shape.rows(), k);
         shape.pack(simd, group.source(), buffers.raw);
-        let scale = Scale::<V>::of(simd, shape, buffers.raw);
+        let scale = Scale::<V>::of(simd, shape, buffers.raw, buffers.sums);
         shape.normalise(simd, scale.divisor, buffers.raw, buffers.m);
         let network = Network {
             k,
@@ -246,18 +258,18 @@ impl<F: Kernels> Engine<F> {
             shape.unpack_rows(k, buffers.v, u);
         }
         if group.out.l.is_some() || group.out.s.is_some() {
-            let Buffers { raw, r, w, u, .. } = &mut buffers;
+            let Buffers { raw, w, c, u, .. } = &mut buffers;
             by_rank(
                 simd,
                 k,
                 #[inline(always)]
-                |k| shape.split(simd, k, scale.s, raw, u, w, r),
+                |k| shape.split(simd, k, scale.s, raw, u, w, c),
             );
             if let Some(l) = &mut group.out.l {
                 shape.unpack(simd, w, l);
             }
             if let Some(s) = &mut group.out.s {
-                shape.unpack(simd, r, s);
+                shape.unpack(simd, c, s);
             }
         }
         if let Some(reports) = &mut group.out.reports {
@@ -286,7 +298,12 @@ struct Scale<V> {
 
 impl<V> Scale<V> {
     #[inline(always)]
-    fn of<S, F, Sh, const W: usize>(simd: S, shape: Sh, raw: &[[F; W]]) -> Scale<V>
+    fn of<S, F, Sh, const W: usize>(
+        simd: S,
+        shape: Sh,
+        raw: &[[F; W]],
+        numbers: &mut [[F; W]],
+    ) -> Scale<V>
     where
         S: Simd,
         F: Real,
@@ -296,7 +313,10 @@ impl<V> Scale<V> {
         let share = V::splat(simd, F::from_f64(1.0 / shape.n() as f64));
         let (largest, poison) = shape.extremes(simd, raw);
         // Divided before it is summed: the trace of a finite matrix may overflow.
-        let trace = shape.sum(simd, |i| shape.diagonal(simd, raw, i) * share);
+        for (row, number) in numbers.iter_mut().enumerate() {
+            (shape.diagonal(simd, raw, row) * share).store_array(number);
+        }
+        let trace = shape.sum(simd, numbers);
         let s = trace.max(largest * share).min(V::splat(simd, F::MAX));
         Scale {
             s,
@@ -342,11 +362,15 @@ fn report<S, F, V, Sh, const W: usize>(
     V: Vector<S, F, W>,
     Sh: Shape<S, F, V, W>,
 {
-    let Buffers { m, r, u, sums, .. } = buffers;
-    shape.residual(simd, k, m, u, r, sums);
+    let Buffers {
+        m, w, c, u, sums, ..
+    } = buffers;
+    // In units of s, where squares do not overflow: S is R there.
+    let one = V::splat(simd, F::ONE);
+    shape.split(simd, k, one, m, u, w, c);
+    let r = &*c;
     let vectors = Vectors::<S, F, V, W>::new(simd);
     let zero = V::splat(simd, F::ZERO);
-    let one = V::splat(simd, F::ONE);
     let epsilon = V::splat(simd, F::from_f64(SPARSITY_EPSILON));
     let l1 = shape.sum_entries(simd, sums, |at| vectors.load(&r[at]).abs());
     let square = |x: V| x * x;

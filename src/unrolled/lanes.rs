@@ -1,26 +1,48 @@
 //! Batch in lanes: lane l of every vector belongs to matrix l of a group of `W`.
 //!
-//! A symmetric matrix is n×n vectors, row by row, of which only those on the diagonal and left of it
-//! are used; a factor is n rows of k vectors.
+//! Rows are counted in blocks of four, the last one padded with rows of zeros. A symmetric matrix is the
+//! lower triangle of a grid of 4×4 blocks, of which those on the diagonal are whole; a factor is a row
+//! of k vectors for every row. All hot loops work on one block, so their lengths are constants.
 
 use super::PARTIAL_SUMS;
-use super::network::{Influence, Shape, Terms, fold};
+use super::network::{Influence, Shape, Terms, by_rank, fold};
 use super::rows::packed;
-use crate::simd::{Real, Vector, Vectors, load_run, store_run, transpose};
+use crate::simd::{Real, Vector, Vectors, load_run, store_run};
 use fearless_simd::Simd;
 
+const BLOCK: usize = 4;
+const ENTRIES: usize = BLOCK * BLOCK;
+/// Columns of U that are kept in registers while a block is weighed.
+const HELD: usize = 4;
+
 #[derive(Clone, Copy)]
-pub(super) struct Lanes {
+pub(super) struct Lanes<'a> {
     pub(super) n: usize,
+    /// For every entry of a row-major matrix, its vector; from [`places`].
+    pub(super) places: &'a [u32],
 }
 
-impl Lanes {
-    pub(super) const fn matrix_len(self) -> usize {
-        self.n * self.n
-    }
+/// Rows of a factor.
+pub(super) const fn rows(n: usize) -> usize {
+    n.next_multiple_of(BLOCK)
 }
 
-impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize> Shape<S, F, V, W> for Lanes {
+/// Vectors of a symmetric matrix.
+pub(super) const fn matrix_len(n: usize) -> usize {
+    packed(n.div_ceil(BLOCK)) * ENTRIES
+}
+
+/// Where entry (i, j), that is entry (j, i), of a symmetric matrix is.
+const fn place(i: usize, j: usize) -> usize {
+    let (i, j) = if i < j { (j, i) } else { (i, j) };
+    (packed(i / BLOCK) + j / BLOCK) * ENTRIES + i % BLOCK * BLOCK + j % BLOCK
+}
+
+pub(super) fn places(n: usize) -> impl Iterator<Item = u32> {
+    (0..n).flat_map(move |i| (0..n).map(move |j| place(i, j) as u32))
+}
+
+impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize> Shape<S, F, V, W> for Lanes<'_> {
     #[inline(always)]
     fn n(self) -> usize {
         self.n
@@ -28,33 +50,17 @@ impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize> Shape<S, F, V, W> for
 
     #[inline(always)]
     fn rows(self) -> usize {
-        self.n
+        rows(self.n)
     }
 
     #[inline(always)]
     fn matrix(self) -> usize {
-        self.matrix_len()
+        matrix_len(self.n)
     }
 
     #[inline(always)]
     fn pack(self, simd: S, matrices: &[F], raw: &mut [[F; W]]) {
-        let size = self.n * self.n;
-        let last = matrices.len() / size - 1;
-        let mut of: [&[F]; W] = [&[]; W];
-        for l in 0..W {
-            of[l] = &matrices[l.min(last) * size..][..size];
-        }
-        let mut block = [V::splat(simd, F::ZERO); W];
-        for (b, raw) in raw.chunks_mut(W).enumerate() {
-            let place = b * W;
-            for l in 0..W {
-                block[l] = load_run(simd, &of[l][place..place + raw.len()]);
-            }
-            let columns = transpose(block);
-            for c in 0..raw.len() {
-                columns[c].store_array(&mut raw[c]);
-            }
-        }
+        pack::<S, F, V, W>(simd, self, matrices, raw);
     }
 
     #[inline(always)]
@@ -77,23 +83,23 @@ impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize> Shape<S, F, V, W> for
         l: &mut [[F; W]],
         s: &mut [[F; W]],
     ) {
-        let n = self.n;
         let vectors = Vectors::<S, F, V, W>::new(simd);
         let (max, min) = (V::splat(simd, F::MAX), -V::splat(simd, F::MAX));
-        for i in 0..n {
-            let own = &u[i * k..][..k];
-            for j in 0..=i {
-                let other = &u[j * k..][..k];
-                let mut x = vectors.splat(F::ZERO);
-                for a in 0..k {
-                    x = vectors.load(&own[a]).mul_add(vectors.load(&other[a]), x);
-                }
-                let x = (x * scale).min(max).max(min);
-                let rest = (vectors.load(&m[i * n + j]) - x).min(max).max(min);
-                // Both halves, for `unpack`.
-                for at in [i * n + j, j * n + i] {
+        for (i, rows) in u.chunks_exact(BLOCK * k).enumerate() {
+            for (j, columns) in u.chunks_exact(BLOCK * k).take(i + 1).enumerate() {
+                let block = (packed(i) + j) * ENTRIES..(packed(i) + j + 1) * ENTRIES;
+                let m = &m[block.clone()];
+                let (l, s) = (&mut l[block.clone()], &mut s[block]);
+                for at in 0..ENTRIES {
+                    let (own, other) = (&rows[at / BLOCK * k..], &columns[at % BLOCK * k..]);
+                    let mut x = vectors.splat(F::ZERO);
+                    for a in 0..k {
+                        x = vectors.load(&own[a]).mul_add(vectors.load(&other[a]), x);
+                    }
+                    let x = (x * scale).min(max).max(min);
                     x.store_array(&mut l[at]);
-                    rest.store_array(&mut s[at]);
+                    let rest = vectors.load(&m[at]) - x;
+                    rest.min(max).max(min).store_array(&mut s[at]);
                 }
             }
         }
@@ -101,135 +107,102 @@ impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize> Shape<S, F, V, W> for
 
     #[inline(always)]
     fn unpack(self, simd: S, matrix: &[[F; W]], matrices: &mut [F]) {
-        let size = self.n * self.n;
-        let mut block = [V::splat(simd, F::ZERO); W];
-        for (b, run) in matrix.chunks(W).enumerate() {
-            for c in 0..run.len() {
-                block[c] = V::load_array_ref(simd, &run[c]);
-            }
-            let of_lane = transpose(block);
-            let place = b * W..b * W + run.len();
-            for (values, matrix) in of_lane.iter().zip(matrices.chunks_exact_mut(size)) {
-                store_run(*values, &mut matrix[place.clone()]);
-            }
-        }
+        unpack::<S, F, V, W>(simd, self, matrix, matrices);
     }
 
     #[inline(always)]
     fn diagonal(self, simd: S, matrix: &[[F; W]], row: usize) -> V {
-        V::load_array_ref(simd, &matrix[row * self.n + row])
+        if row < self.n {
+            V::load_array_ref(simd, &matrix[place(row, row)])
+        } else {
+            V::splat(simd, F::ZERO)
+        }
     }
 
     #[inline(always)]
     fn extremes(self, simd: S, raw: &[[F; W]]) -> (V, V) {
         let zero = V::splat(simd, F::ZERO);
-        let (mut largest, mut poison) = (zero, zero);
-        for i in 0..self.n {
-            for x in &raw[i * self.n..=i * self.n + i] {
-                let x = V::load_array_ref(simd, x);
-                largest = largest.max(x.abs());
-                poison = x.mul_add(zero, poison);
+        // Two of each: one would wait for itself.
+        let (mut largest, mut poison) = ([zero; 2], [zero; 2]);
+        let (pairs, _) = raw.as_chunks::<2>();
+        for pair in pairs {
+            for e in 0..2 {
+                let x = V::load_array_ref(simd, &pair[e]);
+                largest[e] = largest[e].max(x.abs());
+                poison[e] = x.mul_add(zero, poison[e]);
             }
         }
-        (largest, poison)
+        (largest[0].max(largest[1]), poison[0] + poison[1])
+    }
+
+    #[inline(always)]
+    fn normalise(self, simd: S, divisor: V, raw: &[[F; W]], m: &mut [[F; W]]) {
+        for (m, raw) in m.iter_mut().zip(raw) {
+            (V::load_array_ref(simd, raw) / divisor).store_array(m);
+        }
     }
 
     #[inline(always)]
     fn sum_entries(self, simd: S, sums: &mut [[F; W]], term: impl Fn(usize) -> V) -> V {
-        for (i, sum) in sums.iter_mut().enumerate() {
+        for (i, sum) in sums[..self.n].iter_mut().enumerate() {
             let mut left = V::splat(simd, F::ZERO);
             for j in 0..i {
-                left += term(i * self.n + j);
+                left += term(place(i, j));
             }
-            (left + left + term(i * self.n + i)).store_array(sum);
+            (left + left + term(place(i, i))).store_array(sum);
         }
-        let sums = &*sums;
-        self.sum(simd, |i| V::load_array_ref(simd, &sums[i]))
+        self.sum(simd, sums)
     }
 
     #[inline(always)]
-    fn spread(self, _simd: S, _k: usize, table: &[F], rows: &mut [[F; W]]) {
+    fn spread(self, _simd: S, k: usize, table: &[F], rows: &mut [[F; W]]) {
         for (row, &x) in rows.iter_mut().zip(table) {
             *row = [x; W];
         }
+        rows[self.n * k..].fill([F::ZERO; W]);
     }
 
     #[inline(always)]
-    fn sum(self, simd: S, mut term: impl FnMut(usize) -> V) -> V {
+    fn sum(self, simd: S, numbers: &[[F; W]]) -> V {
         let mut partial = [V::splat(simd, F::ZERO); PARTIAL_SUMS];
+        let (blocks, rest) = numbers[..self.n].as_chunks::<PARTIAL_SUMS>();
+        for block in blocks {
+            for g in 0..PARTIAL_SUMS {
+                partial[g] += V::load_array_ref(simd, &block[g]);
+            }
+        }
         for g in 0..PARTIAL_SUMS {
-            for i in (g..self.n).step_by(PARTIAL_SUMS) {
-                partial[g] += term(i);
+            if g < rest.len() {
+                partial[g] += V::load_array_ref(simd, &rest[g]);
             }
         }
         fold(partial, PARTIAL_SUMS)
     }
 
     #[inline(always)]
-    fn multiply(
-        self,
-        simd: S,
-        columns: usize,
-        matrix: &[[F; W]],
-        x: &[[F; W]],
-        out: &mut [[F; W]],
-    ) {
-        // Three rows at a time: the sums of one do not keep the multipliers busy.
-        let mut i = 0;
-        while i + 3 <= self.n {
-            multiply_rows::<S, F, V, W, 3>(
-                simd,
-                self.n,
-                i,
-                columns,
-                matrix,
-                x,
-                &mut out[i * columns..],
-            );
-            i += 3;
+    fn dot(self, simd: S, k: usize, (x, a): (&[[F; W]], usize), (y, b): (&[[F; W]], usize)) -> V {
+        let vectors = Vectors::<S, F, V, W>::new(simd);
+        let mut partial = [V::splat(simd, F::ZERO); PARTIAL_SUMS];
+        let full = self.n - self.n % PARTIAL_SUMS;
+        for first in (0..full).step_by(PARTIAL_SUMS) {
+            let x = &x[first * k..][..PARTIAL_SUMS * k];
+            let y = &y[first * k..][..PARTIAL_SUMS * k];
+            for g in 0..PARTIAL_SUMS {
+                partial[g] += vectors.load(&x[g * k + a]) * vectors.load(&y[g * k + b]);
+            }
         }
-        while i < self.n {
-            multiply_rows::<S, F, V, W, 1>(
-                simd,
-                self.n,
-                i,
-                columns,
-                matrix,
-                x,
-                &mut out[i * columns..],
-            );
-            i += 1;
+        for g in 0..PARTIAL_SUMS {
+            if full + g < self.n {
+                let at = (full + g) * k;
+                partial[g] += vectors.load(&x[at + a]) * vectors.load(&y[at + b]);
+            }
         }
+        fold(partial, PARTIAL_SUMS)
     }
 
     #[inline(always)]
-    fn normalise(self, simd: S, divisor: V, raw: &[[F; W]], m: &mut [[F; W]]) {
-        let n = self.n;
-        for i in 0..n {
-            let row = i * n..i * n + i + 1;
-            for (m, raw) in m[row.clone()].iter_mut().zip(&raw[row]) {
-                (V::load_array_ref(simd, raw) / divisor).store_array(m);
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn residual(
-        self,
-        simd: S,
-        k: usize,
-        m: &[[F; W]],
-        u: &[[F; W]],
-        r: &mut [[F; W]],
-        sums: &mut [[F; W]],
-    ) {
-        for i in (0..self.n).step_by(2) {
-            if i + 2 <= self.n {
-                self.residual_rows::<S, F, V, W, 2>(simd, k, i, m, u, r, sums);
-            } else {
-                self.residual_rows::<S, F, V, W, 1>(simd, k, i, m, u, r, sums);
-            }
-        }
+    fn multiply(self, simd: S, k: usize, matrix: &[[F; W]], x: &[[F; W]], out: &mut [[F; W]]) {
+        multiply::<S, F, V, W>(simd, k, matrix, x, out);
     }
 
     #[inline(always)]
@@ -238,251 +211,464 @@ impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize> Shape<S, F, V, W> for
         simd: S,
         k: usize,
         influence: Influence<V>,
-        terms: Terms<'_, F, W>,
-        mut done: impl FnMut(usize, &[[F; W]], &mut [[F; W]]),
-    ) {
-        let Terms { r, w, u, p, a, b } = terms;
-        let n = self.n;
-        if k > 3 {
-            for i in 0..n {
-                let row = i * n..i * n + i + 1;
-                let (r, w) = (&mut r[row.clone()], &mut w[row]);
-                for (r, w) in r[..i].iter_mut().zip(&mut w[..i]) {
-                    influence.off_diagonal(simd, r, w);
-                }
-                influence.on_diagonal(simd, &mut r[i], &mut w[i]);
-            }
-        }
-        let r = &*r;
-        for i in 0..n {
-            let (a, b) = (&mut a[i * packed(k)..][..packed(k)], &mut b[i * k..][..k]);
-            match k {
-                1 => Row::<S, F, V, W, 1, 1>::new(simd, influence).sums(n, i, r, u, p, a, b),
-                2 => Row::<S, F, V, W, 2, 3>::new(simd, influence).sums(n, i, r, u, p, a, b),
-                3 => Row::<S, F, V, W, 3, 6>::new(simd, influence).sums(n, i, r, u, p, a, b),
-                _ => {
-                    multiply_rows::<S, F, V, W, 1>(simd, n, i, packed(k), w, p, a);
-                    multiply_rows::<S, F, V, W, 1>(simd, n, i, k, r, u, b);
-                }
-            }
-        }
-        done(0, a, b);
-    }
-}
-
-impl Lanes {
-    /// R for rows i .. i + ROWS.
-    #[inline(always)]
-    #[allow(clippy::too_many_arguments)]
-    fn residual_rows<S, F, V, const W: usize, const ROWS: usize>(
-        self,
-        simd: S,
-        k: usize,
-        i: usize,
         m: &[[F; W]],
         u: &[[F; W]],
-        r: &mut [[F; W]],
-        sums: &mut [[F; W]],
-    ) where
-        S: Simd,
-        F: Real,
-        V: Vector<S, F, W>,
-    {
-        let n = self.n;
-        let vectors = Vectors::<S, F, V, W>::new(simd);
-        let mut own: [&[[F; W]]; ROWS] = [&[]; ROWS];
-        // For a small k, a constant here, the rows' own values stay in registers.
-        let mut held = [[vectors.splat(F::ZERO); 4]; ROWS];
-        for b in 0..ROWS {
-            own[b] = &u[(i + b) * k..][..k];
-            for a in 0..k.min(4) {
-                held[b][a] = vectors.load(&own[b][a]);
+        own: Option<&[[F; W]]>,
+        terms: Terms<'_, F, W>,
+    ) {
+        accumulate(simd, self.n, k, influence, m, u, own, terms);
+    }
+}
+
+/// [`Shape::pack`]. Not inlined, as other hot loops here are not: in the midst of the whole network the
+/// compiler runs out of registers.
+#[inline(never)]
+fn pack<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
+    simd: S,
+    shape: Lanes<'_>,
+    matrices: &[F],
+    raw: &mut [[F; W]],
+) {
+    simd.vectorize(
+        #[inline(always)]
+        || {
+            let n = shape.n;
+            let size = n * n;
+            let last = matrices.len() / size - 1;
+            let mut of: [&[F]; W] = [&[]; W];
+            for l in 0..W {
+                of[l] = &matrices[l.min(last) * size..][..size];
             }
-        }
-        let mut sum = [vectors.splat(F::ZERO); ROWS];
-        let mut m_rows: [&[[F; W]]; ROWS] = [&[]; ROWS];
-        for b in 0..ROWS {
-            m_rows[b] = &m[(i + b) * n..][..i + ROWS];
-        }
-        let mut rows = r[i * n..].chunks_exact_mut(n);
-        let r_rows: [&mut [[F; W]]; ROWS] =
-            core::array::from_fn(|_| &mut rows.next().unwrap_or_default()[..i + ROWS]);
-        // What is left of the diagonal block, then the block.
-        for (j, other) in u[..i * k].chunks_exact(k).enumerate() {
-            for b in 0..ROWS {
-                let x = entry(vectors, k, &m_rows[b][j], &held[b], own[b], other);
-                x.store_array(&mut r_rows[b][j]);
-                sum[b] += x.abs();
+            if !n.is_multiple_of(BLOCK) {
+                raw[packed(n / BLOCK) * ENTRIES..].fill([F::ZERO; W]);
             }
-        }
-        for b in 0..ROWS {
-            for j in 0..=b {
-                let x = entry(vectors, k, &m_rows[b][i + j], &held[b], own[b], own[j]);
-                x.store_array(&mut r_rows[b][i + j]);
-                if j < b {
-                    sum[b] += x.abs();
+            let mut block = [V::splat(simd, F::ZERO); W];
+            // (i, j) and (j, i) have one place. The lower triangle comes later and stays.
+            let (full, rest) = shape.places.as_chunks::<W>();
+            for (b, places) in full.iter().enumerate() {
+                for l in 0..W {
+                    block[l] = load_run(simd, &of[l][b * W..][..W]);
+                }
+                let columns = V::transpose(simd, block);
+                for c in 0..W {
+                    columns[c].store_array(&mut raw[places[c] as usize]);
                 }
             }
-            sum[b].store_array(&mut sums[i + b]);
-        }
-    }
+            for l in 0..W {
+                block[l] = load_run(simd, &of[l][size - rest.len()..]);
+            }
+            let columns = V::transpose(simd, block);
+            for (place, column) in rest.iter().zip(columns) {
+                column.store_array(&mut raw[*place as usize]);
+            }
+            for i in 0..n.div_ceil(BLOCK) {
+                let block = &mut raw[(packed(i) + i) * ENTRIES..][..ENTRIES];
+                for r in 0..BLOCK {
+                    for c in 0..r {
+                        block[c * BLOCK + r] = block[r * BLOCK + c];
+                    }
+                }
+            }
+        },
+    );
 }
 
-/// R_ij = M̂_ij − u_i · u_j; the first four numbers of u_i are in registers.
-#[inline(always)]
-fn entry<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
-    vectors: Vectors<S, F, V, W>,
-    k: usize,
-    m: &[F; W],
-    held: &[V; 4],
-    own: &[[F; W]],
-    other: &[[F; W]],
-) -> V {
-    let mut x = vectors.load(m);
-    for a in 0..k {
-        let own = if a < 4 {
-            held[a]
-        } else {
-            vectors.load(&own[a])
-        };
-        x = (-own).mul_add(vectors.load(&other[a]), x);
-    }
-    x
-}
-
-/// A_i and b_i of one row, in registers: k = K, P = K (K + 1) / 2.
-struct Row<S, F, V, const W: usize, const K: usize, const P: usize> {
-    vectors: Vectors<S, F, V, W>,
-    influence: Influence<V>,
-    a: [V; P],
-    b: [V; K],
-}
-
-impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize, const K: usize, const P: usize>
-    Row<S, F, V, W, K, P>
-{
-    #[inline(always)]
-    fn new(simd: S, influence: Influence<V>) -> Self {
-        let vectors = Vectors::new(simd);
-        let zero = vectors.splat(F::ZERO);
-        Row {
-            vectors,
-            influence,
-            a: [zero; P],
-            b: [zero; K],
-        }
-    }
-
-    #[inline(always)]
-    #[allow(clippy::too_many_arguments)]
-    fn sums(
-        mut self,
-        n: usize,
-        i: usize,
-        r: &[[F; W]],
-        u: &[[F; W]],
-        p: &[[F; W]],
-        a: &mut [[F; W]],
-        b: &mut [[F; W]],
-    ) {
-        let Influence {
-            scale,
-            diagonal_scale,
-            diagonal_trust,
-        } = self.influence;
-        let (u, p) = (&u.as_chunks::<K>().0[..n], &p.as_chunks::<P>().0[..n]);
-        let row = &r[i * n..=i * n + i];
-        for j in 0..i {
-            self.add(scale, scale, &row[j], &u[j], &p[j]);
-        }
-        self.add(diagonal_trust, diagonal_scale, &row[i], &u[i], &p[i]);
-        // What is right of the diagonal stands in column i.
-        for j in i + 1..n {
-            self.add(scale, scale, &r[j * n + i], &u[j], &p[j]);
-        }
-        for (x, sum) in a.iter_mut().zip(self.a) {
-            sum.store_array(x);
-        }
-        for (x, sum) in b.iter_mut().zip(self.b) {
-            sum.store_array(x);
-        }
-    }
-
-    #[inline(always)]
-    fn add(&mut self, trust: V, scale: V, r: &[F; W], u: &[[F; W]; K], p: &[[F; W]; P]) {
-        let r = self.vectors.load(r);
-        let w = trust / r.mul_add(r, scale);
-        for e in 0..P {
-            self.a[e] = w.mul_add(self.vectors.load(&p[e]), self.a[e]);
-        }
-        let wr = w * r;
-        for e in 0..K {
-            self.b[e] = wr.mul_add(self.vectors.load(&u[e]), self.b[e]);
-        }
-    }
-}
-
-/// Rows i .. i + ROWS of a symmetric matrix times a table of `columns` vectors a row.
-#[inline(always)]
-fn multiply_rows<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize, const ROWS: usize>(
+/// [`Shape::unpack`].
+#[inline(never)]
+fn unpack<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
     simd: S,
-    n: usize,
-    i: usize,
-    columns: usize,
+    shape: Lanes<'_>,
+    matrix: &[[F; W]],
+    matrices: &mut [F],
+) {
+    simd.vectorize(
+        #[inline(always)]
+        || {
+            let size = shape.n * shape.n;
+            let mut block = [V::splat(simd, F::ZERO); W];
+            for (b, places) in shape.places.chunks(W).enumerate() {
+                let run = b * W..b * W + places.len();
+                if let (Some(places), true) =
+                    (places.first_chunk::<W>(), matrices.len() == W * size)
+                {
+                    for c in 0..W {
+                        block[c] = V::load_array_ref(simd, &matrix[places[c] as usize]);
+                    }
+                    let of_lane = V::transpose(simd, block);
+                    for l in 0..W {
+                        let out = &mut matrices[l * size + run.start..][..W];
+                        store_run(of_lane[l], out);
+                    }
+                } else {
+                    for (c, &place) in places.iter().enumerate() {
+                        block[c] = V::load_array_ref(simd, &matrix[place as usize]);
+                    }
+                    let of_lane = V::transpose(simd, block);
+                    for (out, values) in matrices.chunks_exact_mut(size).zip(of_lane) {
+                        store_run(values, &mut out[run.clone()]);
+                    }
+                }
+            }
+        },
+    );
+}
+
+/// [`Shape::multiply`].
+#[inline(never)]
+fn multiply<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
+    simd: S,
+    k: usize,
     matrix: &[[F; W]],
     x: &[[F; W]],
     out: &mut [[F; W]],
 ) {
-    let mut c = 0;
-    while ROWS == 1 && c + 12 <= columns {
-        multiply_tile::<S, F, V, W, ROWS, 12>(simd, n, i, columns, c, matrix, x, out);
-        c += 12;
-    }
-    while c + 3 <= columns {
-        multiply_tile::<S, F, V, W, ROWS, 3>(simd, n, i, columns, c, matrix, x, out);
-        c += 3;
-    }
-    while c < columns {
-        multiply_tile::<S, F, V, W, ROWS, 1>(simd, n, i, columns, c, matrix, x, out);
-        c += 1;
+    by_rank(
+        simd,
+        k,
+        #[inline(always)]
+        |k| {
+            let vectors = Vectors::<S, F, V, W>::new(simd);
+            let blocks = matrix.as_chunks::<ENTRIES>().0;
+            for i in 0..out.len() / (BLOCK * k) {
+                for j in 0..=i {
+                    add_both(vectors, k, i, j, &blocks[packed(i) + j], x, out);
+                }
+            }
+        },
+    );
+}
+
+/// [`Shape::accumulate`].
+#[inline(never)]
+#[allow(clippy::too_many_arguments)]
+fn accumulate<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
+    simd: S,
+    n: usize,
+    k: usize,
+    influence: Influence<V>,
+    m: &[[F; W]],
+    u: &[[F; W]],
+    own: Option<&[[F; W]]>,
+    terms: Terms<'_, F, W>,
+) {
+    by_rank(
+        simd,
+        k,
+        #[inline(always)]
+        |k| accumulate_blocks(simd, n, k, influence, m, u, own, terms),
+    );
+}
+
+#[inline(always)]
+#[allow(clippy::too_many_arguments)]
+fn accumulate_blocks<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
+    simd: S,
+    n: usize,
+    k: usize,
+    influence: Influence<V>,
+    m: &[[F; W]],
+    u: &[[F; W]],
+    own: Option<&[[F; W]]>,
+    terms: Terms<'_, F, W>,
+) {
+    let vectors = Vectors::<S, F, V, W>::new(simd);
+    let Terms {
+        w,
+        c,
+        a,
+        b,
+        sums,
+        trust,
+    } = terms;
+    sums.fill([F::ZERO; W]);
+    trust.fill([F::ZERO; W]);
+    // No weight belongs to padding, and something will be divided by their sum.
+    trust[n..].fill([F::ONE; W]);
+    let blocks = m.as_chunks::<ENTRIES>().0;
+    // Only one block of w and c is alive at a time.
+    let (Some(w), Some(c)) = (w.first_chunk_mut(), c.first_chunk_mut()) else {
+        return;
+    };
+    for i in 0..n.div_ceil(BLOCK) {
+        let size = BLOCK.min(n - i * BLOCK);
+        for j in 0..=i {
+            let mut weigh = Weigh {
+                vectors,
+                k,
+                u_i: &u[i * BLOCK * k..][..BLOCK * k],
+                u_j: &u[j * BLOCK * k..][..BLOCK * k],
+                m: &blocks[packed(i) + j],
+                w: &mut *w,
+                c: &mut *c,
+            };
+            let sums = &mut sums[i * BLOCK..][..BLOCK];
+            let (above, of_i) = trust.split_at_mut(i * BLOCK);
+            let of_i = &mut of_i[..BLOCK];
+            if j < i {
+                let of_j = &mut above[j * BLOCK..][..BLOCK];
+                weigh.block(influence, size, sums, of_i, of_j);
+            } else {
+                weigh.diagonal_block(influence, size, sums, of_i);
+            }
+            add_both(vectors, k, i, j, c, u, b);
+            if let Some(p) = own {
+                add_both(vectors, packed(k), i, j, w, p, a);
+            }
+        }
     }
 }
 
-/// COLUMNS columns of it from c on. Every sum runs over j upwards, as in the single shape.
+/// Adds the products of block (i, j) and, if that is another one, of block (j, i). Column 0 is the first
+/// to come to a row, and what it finds there does not matter.
 #[inline(always)]
-#[allow(clippy::too_many_arguments)]
-fn multiply_tile<
+fn add_both<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
+    vectors: Vectors<S, F, V, W>,
+    columns: usize,
+    i: usize,
+    j: usize,
+    block: &[[F; W]; ENTRIES],
+    x: &[[F; W]],
+    out: &mut [[F; W]],
+) {
+    let size = BLOCK * columns;
+    let (above, out_i) = out.split_at_mut(i * size);
+    add_block::<S, F, V, W, false>(vectors, columns, j == 0, block, &x[j * size..], out_i);
+    if j < i {
+        let out_j = &mut above[j * size..];
+        add_block::<S, F, V, W, true>(vectors, columns, false, block, &x[i * size..], out_j);
+    }
+}
+
+/// The weights of one block, and the weights times R.
+struct Weigh<'a, S, F, V, const W: usize> {
+    vectors: Vectors<S, F, V, W>,
+    k: usize,
+    /// The rows of U that belong to the rows of the block, and to its columns.
+    u_i: &'a [[F; W]],
+    u_j: &'a [[F; W]],
+    m: &'a [[F; W]; ENTRIES],
+    w: &'a mut [[F; W]; ENTRIES],
+    c: &'a mut [[F; W]; ENTRIES],
+}
+
+impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize> Weigh<'_, S, F, V, W> {
+    /// A block left of the diagonal, of which `size` rows are not padding; `trust_j` belongs to the rows
+    /// that mirror its columns.
+    #[inline(always)]
+    fn block(
+        &mut self,
+        influence: Influence<V>,
+        size: usize,
+        sums: &mut [[F; W]],
+        trust_i: &mut [[F; W]],
+        trust_j: &mut [[F; W]],
+    ) {
+        let vectors = self.vectors;
+        let mut of_j = [vectors.splat(F::ZERO); BLOCK];
+        for column in 0..BLOCK {
+            of_j[column] = vectors.load(&trust_j[column]);
+        }
+        for row in 0..size {
+            let (mut sum, mut total) = (vectors.load(&sums[row]), vectors.load(&trust_i[row]));
+            let own = self.own(row);
+            for column in 0..BLOCK {
+                let x = self.residual(&own, row, column);
+                let weight = influence.scale / x.mul_add(x, influence.scale);
+                self.store(row, column, weight, x);
+                sum += x.abs();
+                total += weight;
+                of_j[column] += weight;
+            }
+            sum.store_array(&mut sums[row]);
+            total.store_array(&mut trust_i[row]);
+        }
+        self.pad(size);
+        for column in 0..BLOCK {
+            of_j[column].store_array(&mut trust_j[column]);
+        }
+    }
+
+    /// A block on the diagonal.
+    #[inline(always)]
+    fn diagonal_block(
+        &mut self,
+        influence: Influence<V>,
+        size: usize,
+        sums: &mut [[F; W]],
+        trust: &mut [[F; W]],
+    ) {
+        let vectors = self.vectors;
+        // Padded columns too: what an earlier group left there need not be finite.
+        if size < BLOCK {
+            self.pad(0);
+        }
+        for row in 0..size {
+            let (mut sum, mut total) = (vectors.load(&sums[row]), vectors.load(&trust[row]));
+            let own = self.own(row);
+            for column in 0..row {
+                let x = self.residual(&own, row, column);
+                let weight = influence.scale / x.mul_add(x, influence.scale);
+                self.store(row, column, weight, x);
+                self.store(column, row, weight, x);
+                sum += x.abs();
+                total += weight;
+            }
+            let x = self.residual(&own, row, row);
+            let weight = influence.diagonal_trust / x.mul_add(x, influence.diagonal_scale);
+            self.store(row, row, weight, x);
+            sum.store_array(&mut sums[row]);
+            (total + weight).store_array(&mut trust[row]);
+        }
+        for column in 1..size {
+            for row in 0..column {
+                let weight = vectors.load(&self.w[row * BLOCK + column]);
+                (vectors.load(&trust[row]) + weight).store_array(&mut trust[row]);
+            }
+        }
+    }
+
+    /// Padding has no weight.
+    #[inline(always)]
+    fn pad(&mut self, size: usize) {
+        self.w[size * BLOCK..].fill([F::ZERO; W]);
+        self.c[size * BLOCK..].fill([F::ZERO; W]);
+    }
+
+    /// −u_i, as much of it as fits in registers: the compiler cannot know that storing w leaves U alone.
+    #[inline(always)]
+    fn own(&self, row: usize) -> [V; HELD] {
+        let mut own = [self.vectors.splat(F::ZERO); HELD];
+        for a in 0..self.k.min(HELD) {
+            own[a] = -self.vectors.load(&self.u_i[row * self.k + a]);
+        }
+        own
+    }
+
+    /// R_ij = M̂_ij − u_i · u_j.
+    #[inline(always)]
+    fn residual(&self, own: &[V; HELD], row: usize, column: usize) -> V {
+        let (vectors, k) = (self.vectors, self.k);
+        let other = &self.u_j[column * k..][..k];
+        let mut x = vectors.load(&self.m[row * BLOCK + column]);
+        for a in 0..k.min(HELD) {
+            x = own[a].mul_add(vectors.load(&other[a]), x);
+        }
+        for a in HELD..k {
+            let own = -vectors.load(&self.u_i[row * k + a]);
+            x = own.mul_add(vectors.load(&other[a]), x);
+        }
+        x
+    }
+
+    #[inline(always)]
+    fn store(&mut self, row: usize, column: usize, weight: V, x: V) {
+        weight.store_array(&mut self.w[row * BLOCK + column]);
+        (weight * x).store_array(&mut self.c[row * BLOCK + column]);
+    }
+}
+
+/// Adds `block` · `x`, or the transposed block's product, to `out`: four rows of `columns` vectors each.
+/// Called in the right order, every sum runs over j upwards, as in the single shape.
+#[inline(always)]
+fn add_block<S, F, V, const W: usize, const TRANSPOSED: bool>(
+    vectors: Vectors<S, F, V, W>,
+    columns: usize,
+    first: bool,
+    block: &[[F; W]; ENTRIES],
+    x: &[[F; W]],
+    out: &mut [[F; W]],
+) where
     S: Simd,
     F: Real,
     V: Vector<S, F, W>,
-    const W: usize,
-    const ROWS: usize,
-    const COLUMNS: usize,
->(
-    simd: S,
-    n: usize,
-    i: usize,
+{
+    let (x, out) = (&x[..BLOCK * columns], &mut out[..BLOCK * columns]);
+    if first {
+        out.fill([F::ZERO; W]);
+    }
+    let tile = Tile::<S, F, V, W, TRANSPOSED> {
+        vectors,
+        columns,
+        block,
+        x,
+    };
+    let mut first = 0;
+    while first + 3 <= columns {
+        tile.add::<2, 3>(0, first, out);
+        tile.add::<2, 3>(2, first, out);
+        first += 3;
+    }
+    while first < columns {
+        tile.add::<4, 1>(0, first, out);
+        first += 1;
+    }
+}
+
+/// A product of which one tile at a time is held in registers.
+struct Tile<'a, S, F, V, const W: usize, const TRANSPOSED: bool> {
+    vectors: Vectors<S, F, V, W>,
     columns: usize,
-    c: usize,
-    matrix: &[[F; W]],
-    x: &[[F; W]],
-    out: &mut [[F; W]],
-) {
-    let vectors = Vectors::<S, F, V, W>::new(simd);
-    let mut sums = [[vectors.splat(F::ZERO); COLUMNS]; ROWS];
-    for j in 0..n {
-        let x = &x[j * columns + c..][..COLUMNS];
-        for b in 0..ROWS {
-            let (low, high) = (j.min(i + b), j.max(i + b));
-            let entry = vectors.load(&matrix[high * n + low]);
-            for column in 0..COLUMNS {
-                sums[b][column] = entry.mul_add(vectors.load(&x[column]), sums[b][column]);
-            }
+    block: &'a [[F; W]; ENTRIES],
+    x: &'a [[F; W]],
+}
+
+impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize, const TRANSPOSED: bool>
+    Tile<'_, S, F, V, W, TRANSPOSED>
+{
+    #[inline(always)]
+    fn entry(&self, row: usize, column: usize) -> &[F; W] {
+        if TRANSPOSED {
+            &self.block[column * BLOCK + row]
+        } else {
+            &self.block[row * BLOCK + column]
         }
     }
-    for b in 0..ROWS {
-        for column in 0..COLUMNS {
-            sums[b][column].store_array(&mut out[b * columns + c + column]);
+
+    #[inline(always)]
+    fn add<const ROWS: usize, const COLUMNS: usize>(
+        &self,
+        row: usize,
+        first: usize,
+        out: &mut [[F; W]],
+    ) {
+        let (vectors, columns) = (self.vectors, self.columns);
+        let mut sums = [[vectors.splat(F::ZERO); COLUMNS]; ROWS];
+        for r in 0..ROWS {
+            for c in 0..COLUMNS {
+                sums[r][c] = vectors.load(&out[(row + r) * columns + first + c]);
+            }
+        }
+        for j in 0..BLOCK {
+            // The shorter side stays in registers: 12 sums leave room for no more.
+            let x = &self.x[j * columns + first..][..COLUMNS];
+            if ROWS < COLUMNS {
+                let mut entries = [vectors.splat(F::ZERO); ROWS];
+                for r in 0..ROWS {
+                    entries[r] = vectors.load(self.entry(row + r, j));
+                }
+                for c in 0..COLUMNS {
+                    let x = vectors.load(&x[c]);
+                    for r in 0..ROWS {
+                        sums[r][c] = entries[r].mul_add(x, sums[r][c]);
+                    }
+                }
+            } else {
+                let mut held = [vectors.splat(F::ZERO); COLUMNS];
+                for c in 0..COLUMNS {
+                    held[c] = vectors.load(&x[c]);
+                }
+                for r in 0..ROWS {
+                    let entry = vectors.load(self.entry(row + r, j));
+                    for c in 0..COLUMNS {
+                        sums[r][c] = entry.mul_add(held[c], sums[r][c]);
+                    }
+                }
+            }
+        }
+        for r in 0..ROWS {
+            for c in 0..COLUMNS {
+                sums[r][c].store_array(&mut out[(row + r) * columns + first + c]);
+            }
         }
     }
 }

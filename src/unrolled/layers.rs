@@ -1,6 +1,16 @@
-//! What a layer has learnt: seven scalars, the same for every n and k.
+//! What a layer has learnt: seven scalars, the same for every n and k; and how it solves for its step.
 
 use crate::simd::Real;
+
+/// Which matrix stands for the curvature of a row's least-squares problem.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Curvature {
+    /// A_i = w̄_i UᵀU, where w̄_i is the mean weight of the row. One factorisation for all rows, at half
+    /// the cost of a layer: enough while the weights are still vague.
+    Shared,
+    /// A_i = Σ_j w_ij u_j u_jᵀ, the row's own.
+    Own,
+}
 
 /// The weights of one layer. See [`crate::unrolled::reference`] for what each does.
 ///
@@ -8,7 +18,9 @@ use crate::simd::Real;
 /// [-4, 4] and `mu` in [-0.9, 0.9], which bounds every step; others are refused.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Layer<F = f64> {
-    /// Off the diagonal, e² = `alpha` m² + `beta`, where m is the mean |R_ij|.
+    /// How the step is found.
+    pub curvature: Curvature,
+    /// Off the diagonal, e² = `alpha` m² + `beta`, where m is the mean |R_ij| before the last layer's step.
     pub alpha: F,
     /// See `alpha`.
     pub beta: F,
@@ -39,6 +51,7 @@ impl Layer<f64> {
     /// The same weights in another type.
     pub(crate) fn cast<F: Real>(&self) -> Layer<F> {
         Layer {
+            curvature: self.curvature,
             alpha: F::from_f64(self.alpha),
             beta: F::from_f64(self.beta),
             gamma: F::from_f64(self.gamma),
@@ -58,6 +71,11 @@ pub(crate) fn builtin() -> Vec<Layer> {
         .map(|t| {
             let e = 0.3 * f64::powf(0.01, f64::from(t) / f64::from(LAYERS - 1));
             Layer {
+                curvature: if t < LAYERS / 2 {
+                    Curvature::Shared
+                } else {
+                    Curvature::Own
+                },
                 alpha: 0.5,
                 beta: e * e,
                 gamma: 0.5,

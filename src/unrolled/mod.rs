@@ -22,8 +22,8 @@ mod rows;
 mod single;
 
 pub(crate) use engine::{Engine, Kernels, Scratch};
-pub use layers::Layer;
 pub(crate) use layers::builtin;
+pub use layers::{Curvature, Layer};
 
 /// Added to A_i on the diagonal, relative to its trace: keeps the row systems well posed.
 const RIDGE: f64 = 1e-4;
@@ -35,6 +35,6 @@ const NYSTROM_PIVOT: f64 = 1e-3;
 const RMS_LIMIT: f64 = 2.5;
 /// |S_ij| up to this share of tr(M)/n counts as zero in a report (the paper's epsilon).
 const SPARSITY_EPSILON: f64 = 0.01;
-/// Partial sums over rows: row i goes to number i mod 16, then they are folded in halves. One
-/// number for every vector width makes the order of addition, and so the result, the same for all.
-const PARTIAL_SUMS: usize = 16;
+/// Partial sums over rows: row i goes to number i mod 8, then they are folded in halves. One number
+/// for every vector width makes the order of addition, and so the result, the same for all.
+const PARTIAL_SUMS: usize = 8;

@@ -1,6 +1,6 @@
 //! The forward pass, written once for both kernel shapes. `reference.rs` says what it computes.
 
-use super::layers::Layer;
+use super::layers::{Curvature, Layer};
 use super::rows::{self, Guard, Step, packed};
 use super::{PARTIAL_SUMS, RMS_LIMIT};
 use crate::simd::{Real, Vector};
@@ -43,41 +43,41 @@ pub(super) trait Shape<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>: Co
     fn sum_entries(self, simd: S, sums: &mut [[F; W]], term: impl Fn(usize) -> V) -> V;
     /// Spreads a row-major n×k table over vector rows.
     fn spread(self, simd: S, k: usize, table: &[F], rows: &mut [[F; W]]);
-    /// Σ over the rows of the matrix of what `term` gives for each vector row, in every lane that needs it.
-    fn sum(self, simd: S, term: impl FnMut(usize) -> V) -> V;
-    /// `out` = `matrix` · `x`, where `x` and `out` have `columns` vectors a row.
-    fn multiply(self, simd: S, columns: usize, matrix: &[[F; W]], x: &[[F; W]], out: &mut [[F; W]]);
-    /// R = M̂ − U Uᵀ, and for every row the sum of |R_ij| over j < i.
-    fn residual(
-        self,
-        simd: S,
-        k: usize,
-        m: &[[F; W]],
-        u: &[[F; W]],
-        r: &mut [[F; W]],
-        sums: &mut [[F; W]],
-    );
-    /// Computes w in place of `terms.w` and w R in place of R, and from them A_i and the right-hand
-    /// sides of the rows, which it hands to `done` a few rows at a time: first row, A, b.
+    /// Σ over the rows of a number for each, in every lane that needs it. Rows past n are zero.
+    fn sum(self, simd: S, numbers: &[[F; W]]) -> V;
+    /// Σ over the rows of x_ia y_ib, likewise.
+    fn dot(self, simd: S, k: usize, x: (&[[F; W]], usize), y: (&[[F; W]], usize)) -> V;
+    /// `out` = `matrix` · `x`, both n×k.
+    fn multiply(self, simd: S, k: usize, matrix: &[[F; W]], x: &[[F; W]], out: &mut [[F; W]]);
+    /// From R = M̂ − U Uᵀ the weights w, and from them what the rows' steps need: see [`Terms`]. `own` is
+    /// u_j u_jᵀ of every row if A_i is wanted.
+    #[allow(clippy::too_many_arguments)]
     fn accumulate(
         self,
         simd: S,
         k: usize,
         influence: Influence<V>,
+        m: &[[F; W]],
+        u: &[[F; W]],
+        own: Option<&[[F; W]]>,
         terms: Terms<'_, F, W>,
-        done: impl FnMut(usize, &[[F; W]], &mut [[F; W]]),
     );
 }
 
-/// What [`Shape::accumulate`] works on.
+/// What [`Shape::accumulate`] computes for every row.
 pub(super) struct Terms<'a, F, const W: usize> {
-    pub(super) r: &'a mut [[F; W]],
+    /// Room for w.
     pub(super) w: &'a mut [[F; W]],
-    pub(super) u: &'a [[F; W]],
-    pub(super) p: &'a [[F; W]],
-    /// Room for A_i and b_i of every row.
+    /// Room for w R.
+    pub(super) c: &'a mut [[F; W]],
+    /// A_i = Σ_j w_ij u_j u_jᵀ.
     pub(super) a: &'a mut [[F; W]],
+    /// b_i = Σ_j w_ij R_ij u_j.
     pub(super) b: &'a mut [[F; W]],
+    /// Σ |R_ij| over j < i.
+    pub(super) sums: &'a mut [[F; W]],
+    /// Σ w_ij over all j.
+    pub(super) trust: &'a mut [[F; W]],
 }
 
 /// The weight function of a layer: w = `scale` / (`scale` + R²) off the diagonal, and on it
@@ -89,45 +89,15 @@ pub(super) struct Influence<V> {
     pub(super) diagonal_trust: V,
 }
 
-impl<V> Influence<V> {
-    /// Computes w, and w R in place of R, off the diagonal.
-    #[inline(always)]
-    pub(super) fn off_diagonal<S, F, const W: usize>(self, simd: S, r: &mut [F; W], w: &mut [F; W])
-    where
-        S: Simd,
-        F: Real,
-        V: Vector<S, F, W>,
-    {
-        let x = V::load_array_ref(simd, r);
-        let weight = self.scale / x.mul_add(x, self.scale);
-        weight.store_array(w);
-        (weight * x).store_array(r);
-    }
-
-    /// The same on the diagonal.
-    #[inline(always)]
-    pub(super) fn on_diagonal<S, F, const W: usize>(self, simd: S, r: &mut [F; W], w: &mut [F; W])
-    where
-        S: Simd,
-        F: Real,
-        V: Vector<S, F, W>,
-    {
-        let x = V::load_array_ref(simd, r);
-        let weight = self.diagonal_trust / x.mul_add(x, self.diagonal_scale);
-        weight.store_array(w);
-        (weight * x).store_array(r);
-    }
-}
-
 /// Working memory, in vectors. Contents on entry do not matter.
 pub(super) struct Buffers<'a, F, const W: usize> {
     /// M as it was given.
     pub(super) raw: &'a mut [[F; W]],
     /// M̂ = M / s.
     pub(super) m: &'a mut [[F; W]],
-    /// R, then w R.
-    pub(super) r: &'a mut [[F; W]],
     pub(super) w: &'a mut [[F; W]],
+    /// w R.
+    pub(super) c: &'a mut [[F; W]],
     pub(super) u: &'a mut [[F; W]],
     /// U of the layer before, then of the layer after.
     pub(super) v: &'a mut [[F; W]],
@@ -139,6 +109,8 @@ pub(super) struct Buffers<'a, F, const W: usize> {
     pub(super) b: &'a mut [[F; W]],
     /// A number for every row.
     pub(super) sums: &'a mut [[F; W]],
+    /// Σ_j w_ij.
+    pub(super) trust: &'a mut [[F; W]],
     /// |u_i|².
     pub(super) norms: &'a mut [[F; W]],
     /// A k×k matrix.
@@ -148,7 +120,7 @@ pub(super) struct Buffers<'a, F, const W: usize> {
 impl<'a, F: Real, const W: usize> Buffers<'a, F, W> {
     /// How many vectors are needed for matrices of `matrix` vectors and factors of `rows` rows.
     pub(super) const fn len(matrix: usize, rows: usize, k: usize) -> usize {
-        4 * matrix + rows * (3 * k + 2 * packed(k) + 2) + packed(k)
+        4 * matrix + rows * (3 * k + 2 * packed(k) + 3) + packed(k)
     }
 
     pub(super) fn carve(
@@ -165,14 +137,15 @@ impl<'a, F: Real, const W: usize> Buffers<'a, F, W> {
         };
         Buffers {
             m: take(matrix),
-            r: take(matrix),
             w: take(matrix),
+            c: take(matrix),
             u: take(rows * k),
             v: take(rows * k),
             p: take(rows * packed(k)),
             a: take(rows * packed(k)),
             b: take(rows * k),
             sums: take(rows),
+            trust: take(rows),
             norms: take(rows),
             g: take(packed(k)),
             raw: take(matrix),
@@ -217,8 +190,9 @@ impl<F: Real> Network<'_, F> {
                 pass.start(self.omega, buffers);
                 // No momentum yet.
                 buffers.v.copy_from_slice(buffers.u);
+                let mut mean = pass.splat(0.0);
                 for layer in self.layers {
-                    pass.layer(layer, buffers);
+                    mean = pass.layer(layer, mean, buffers);
                 }
             },
         );
@@ -293,11 +267,8 @@ where
         let k = self.k;
         for a in 0..k {
             for b in 0..=a {
-                self.shape
-                    .sum(self.simd, |i| {
-                        self.load(&x[i * k + a]) * self.load(&y[i * k + b])
-                    })
-                    .store_array(&mut g[packed(a) + b]);
+                let dot = self.shape.dot(self.simd, k, (x, a), (y, b));
+                dot.store_array(&mut g[packed(a) + b]);
             }
         }
     }
@@ -318,32 +289,30 @@ where
     /// The mean of a number over the rows.
     #[inline(always)]
     fn mean(self, numbers: &[[F; W]]) -> V {
-        let total = self.shape.sum(self.simd, |i| self.load(&numbers[i]));
-        total * self.splat(1.0 / self.shape.n() as f64)
+        self.shape.sum(self.simd, numbers) * self.splat(1.0 / self.shape.n() as f64)
     }
 
+    /// One layer. Takes the mean |R_ij| that the layer before saw, and gives the one that this layer saw.
     #[inline(always)]
-    fn layer(self, layer: &Layer<F>, buffers: &mut Buffers<'_, F, W>) {
+    fn layer(self, layer: &Layer<F>, mean: V, buffers: &mut Buffers<'_, F, W>) -> V {
         let Pass { simd, shape, k, .. } = self;
         let Buffers {
             m,
-            r,
             w,
+            c,
             u,
             v,
             p,
             a,
             b,
             sums,
+            trust,
             norms,
+            g,
             ..
         } = buffers;
-        shape.residual(simd, k, m, u, r, sums);
-        let n = shape.n() as f64;
-        // The sum over pairs j < i, divided by n and by the rest of n (n − 1) / 2.
-        let mean = self.mean(sums) * self.splat(2.0 / (n - 1.0));
-        let square = mean * mean;
         let splat = |x: F| V::splat(simd, x);
+        let square = mean * mean;
         let diagonal_scale = splat(layer.gamma).mul_add(square, splat(layer.delta));
         let influence = Influence {
             scale: splat(layer.alpha).mul_add(square, splat(layer.beta)),
@@ -356,29 +325,41 @@ where
             mu: splat(layer.mu),
             limit: limit.mul_add(self.splat(16.0), V::splat(simd, F::TINY)),
         };
-        rows::products::<S, F, V, W>(simd, k, u, p);
-        let terms = Terms { r, w, u, p, a, b };
-        shape.accumulate(
-            simd,
-            k,
-            influence,
-            terms,
-            #[inline(always)]
-            |first, a, b| {
-                let count = b.len() / k;
-                let span = first * k..(first + count) * k;
-                let norms = &mut norms[first..first + count];
-                rows::step_by_rank(simd, k, step, a, b, &u[span.clone()], &mut v[span], norms);
-            },
-        );
+        let mut own = None;
+        if layer.curvature == Curvature::Own {
+            rows::products::<S, F, V, W>(simd, k, u, p);
+            own = Some(&**p);
+        } else {
+            // Before the long loops, which hide how long it takes.
+            self.gram(u, u, g);
+            rows::factor_shared_by_rank::<S, F, V, W>(simd, k, g);
+        }
+        let terms = Terms {
+            w,
+            c,
+            a,
+            b,
+            sums,
+            trust,
+        };
+        shape.accumulate(simd, k, influence, m, u, own, terms);
+        // The sum over pairs j < i, divided by n and by the rest of n (n − 1) / 2.
+        let mean = self.mean(sums) * self.splat(2.0 / (shape.n() as f64 - 1.0));
+        if own.is_some() {
+            rows::solve_own_by_rank::<S, F, V, W>(simd, k, a, b);
+        } else {
+            rows::solve_shared_by_rank::<S, F, V, W>(simd, k, shape.n(), g, trust, b);
+        }
+        rows::advance::<S, F, V, W>(simd, k, step, b, u, v, norms);
         core::mem::swap(u, v);
+        mean
     }
 }
 
 /// Calls `body` with k, as a constant if it is 3: loops over it unroll then. Every constant costs as much
 /// code as the whole network, so only the paper's rank is worth one, and not on narrow vectors.
 #[inline(always)]
-pub(super) fn by_rank<S: Simd>(simd: S, k: usize, mut body: impl FnMut(usize)) {
+pub(super) fn by_rank<S: Simd>(simd: S, k: usize, body: impl FnOnce(usize)) {
     if k == 3 && size_of::<S::f32s>() > 16 {
         simd.vectorize(
             #[inline(always)]

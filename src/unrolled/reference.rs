@@ -3,7 +3,7 @@
 //! The kernels compute the same function in another order; tests hold them to this one.
 
 use super::omega::omega;
-use super::{GRAM_RIDGE, Layer, NYSTROM_PIVOT, RIDGE, RMS_LIMIT};
+use super::{Curvature, GRAM_RIDGE, Layer, NYSTROM_PIVOT, RIDGE, RMS_LIMIT};
 use nalgebra::{DMatrix, DVector};
 
 /// M = L + S with L = U Uᵀ.
@@ -34,8 +34,11 @@ pub fn decompose(m: &DMatrix<f64>, k: usize, layers: &[Layer]) -> Decomposition 
     };
     let mut u = start(&normal, k);
     let mut previous = u.clone();
+    let mut mean = 0.0;
     for layer in layers {
-        let next = step(&normal, &u, &previous, layer);
+        let r = &normal - &u * u.transpose();
+        let next = step(&r, mean, &u, &previous, layer);
+        mean = off_diagonal_mean(&r);
         previous = u;
         u = next;
     }
@@ -113,37 +116,47 @@ fn substitute(factor: &DMatrix<f64>, mut y: DMatrix<f64>) -> DMatrix<f64> {
     y
 }
 
+/// The mean |R_ij| over i ≠ j.
+fn off_diagonal_mean(r: &DMatrix<f64>) -> f64 {
+    let n = r.nrows();
+    (r.abs().sum() - r.diagonal().abs().sum()) / (n * (n - 1)) as f64
+}
+
 /// One layer: a damped step of iteratively reweighted least squares, row by row.
+///
+/// `mean` is the mean |R_ij| that the layer before saw, zero for the first: a kernel can then weigh an
+/// entry as soon as it has it.
 fn step(
-    m: &DMatrix<f64>,
+    r: &DMatrix<f64>,
+    mean: f64,
     u: &DMatrix<f64>,
     previous: &DMatrix<f64>,
     layer: &Layer,
 ) -> DMatrix<f64> {
     let (n, k) = u.shape();
-    let r = m - u * u.transpose();
-    let pairs = (n * (n - 1)) as f64;
-    let mean = (r.abs().sum() - r.diagonal().abs().sum()) / pairs;
     let scale = layer.alpha * mean * mean + layer.beta;
     let diagonal_scale = layer.gamma * mean * mean + layer.delta;
-    let weight = |i: usize, j: usize| {
+    let w = DMatrix::from_fn(n, n, |i, j| {
         if i == j {
             layer.sigma * diagonal_scale / (diagonal_scale + r[(i, i)].powi(2))
         } else {
             scale / (scale + r[(i, j)].powi(2))
         }
-    };
+    });
+    let gram = u.transpose() * u;
     // A step is shortened smoothly, to at most twice the usual length of a row.
-    let mean_square = u.norm_squared() / n as f64;
-    let limit = 16.0 * mean_square.min(RMS_LIMIT.powi(2)) + f64::MIN_POSITIVE;
+    let limit = 16.0 * (gram.trace() / n as f64).min(RMS_LIMIT.powi(2)) + f64::MIN_POSITIVE;
     let mut next = u.clone();
     for i in 0..n {
         let mut a = DMatrix::zeros(k, k);
         let mut b = DVector::zeros(k);
         for j in 0..n {
             let row = u.row(j).transpose();
-            a += weight(i, j) * &row * row.transpose();
-            b += weight(i, j) * r[(i, j)] * row;
+            a += w[(i, j)] * &row * row.transpose();
+            b += w[(i, j)] * r[(i, j)] * row;
+        }
+        if layer.curvature == Curvature::Shared {
+            a = w.row(i).mean() * &gram;
         }
         let trace = a.trace();
         let ridge = RIDGE * trace + f64::MIN_POSITIVE;

@@ -41,14 +41,12 @@ pub(super) fn products<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
     }
 }
 
-/// One step of some rows: solves (A + ridge·tr(A)·I) d = b, writes u + η d + μ (u − previous) over
-/// `previous`, and its square to `norms`; `b` becomes d.
+/// Solves (A_i + ridge·tr(A_i)·I) d = b for every row; `b` becomes d.
 ///
 /// `K` is k and `P` is `packed(k)` where these are small, so that a row stays in registers; else they
 /// are upper bounds.
 #[inline(always)]
-#[allow(clippy::too_many_arguments)]
-pub(super) fn step<
+fn solve_own<
     S: Simd,
     F: Real,
     V: Vector<S, F, W>,
@@ -58,45 +56,157 @@ pub(super) fn step<
 >(
     simd: S,
     k: usize,
-    step: Step<V>,
     a: &[[F; W]],
     b: &mut [[F; W]],
-    u: &[[F; W]],
-    previous: &mut [[F; W]],
-    norms: &mut [[F; W]],
 ) {
     let vectors = Vectors::<S, F, V, W>::new(simd);
-    let (zero, tiny) = (vectors.splat(F::ZERO), vectors.splat(F::TINY));
-    // Two passes with short chains of dependent operations run faster than one with a long chain,
-    // because the processor looks further ahead: more rows are under way at once.
-    for (i, norm) in norms.iter_mut().enumerate() {
+    let zero = vectors.splat(F::ZERO);
+    let (mut matrix, mut d) = ([zero; P], [zero; K]);
+    for i in 0..b.len() / k {
         let (a, b) = (&a[i * packed(k)..][..packed(k)], &mut b[i * k..][..k]);
-        let (mut matrix, mut d) = ([zero; P], [zero; K]);
         for e in 0..packed(k) {
             matrix[e] = vectors.load(&a[e]);
         }
         for e in 0..k {
             d[e] = vectors.load(&b[e]);
         }
-        solve(simd, k, &mut matrix, &mut d);
-        let mut length = tiny;
+        factor(simd, k, &mut matrix);
+        resolve(k, &matrix, &mut d);
         for e in 0..k {
             d[e].store_array(&mut b[e]);
-            length = d[e].mul_add(d[e], length);
         }
-        length.store_array(norm);
     }
+}
+
+/// Factors G + ridge·tr(G)·I in place, for [`solve_shared`].
+#[inline(always)]
+fn factor_shared<S, F, V, const W: usize, const P: usize>(simd: S, k: usize, gram: &mut [[F; W]])
+where
+    S: Simd,
+    F: Real,
+    V: Vector<S, F, W>,
+{
+    let vectors = Vectors::<S, F, V, W>::new(simd);
+    let mut matrix = [vectors.splat(F::ZERO); P];
+    for e in 0..packed(k) {
+        matrix[e] = vectors.load(&gram[e]);
+    }
+    factor(simd, k, &mut matrix);
+    for e in 0..packed(k) {
+        matrix[e].store_array(&mut gram[e]);
+    }
+}
+
+/// [`solve_own`] for A_i = w̄_i G, where `factor` is that of G and `trust` holds n w̄_i.
+#[inline(always)]
+#[allow(clippy::too_many_arguments)]
+fn solve_shared<
+    S: Simd,
+    F: Real,
+    V: Vector<S, F, W>,
+    const W: usize,
+    const K: usize,
+    const P: usize,
+>(
+    simd: S,
+    k: usize,
+    n: usize,
+    factor: &[[F; W]],
+    trust: &[[F; W]],
+    b: &mut [[F; W]],
+) {
+    let vectors = Vectors::<S, F, V, W>::new(simd);
+    let (zero, n) = (vectors.splat(F::ZERO), vectors.number(n as f64));
+    let (mut matrix, mut d) = ([zero; P], [zero; K]);
+    for e in 0..packed(k) {
+        matrix[e] = vectors.load(&factor[e]);
+    }
+    for i in 0..b.len() / k {
+        let b = &mut b[i * k..][..k];
+        for e in 0..k {
+            d[e] = vectors.load(&b[e]);
+        }
+        resolve(k, &matrix, &mut d);
+        let scale = n / vectors.load(&trust[i]);
+        for e in 0..k {
+            (d[e] * scale).store_array(&mut b[e]);
+        }
+    }
+}
+
+/// [`solve_own`] with k as a constant if it is 3.
+#[inline(always)]
+pub(super) fn solve_own_by_rank<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
+    simd: S,
+    k: usize,
+    a: &[[F; W]],
+    b: &mut [[F; W]],
+) {
+    match k {
+        3 => solve_own::<S, F, V, W, 3, 6>(simd, 3, a, b),
+        _ => solve_own::<S, F, V, W, MAX_K, { packed(MAX_K) }>(simd, k, a, b),
+    }
+}
+
+/// [`factor_shared`] with k as a constant if it is 3.
+#[inline(always)]
+pub(super) fn factor_shared_by_rank<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
+    simd: S,
+    k: usize,
+    gram: &mut [[F; W]],
+) {
+    match k {
+        3 => factor_shared::<S, F, V, W, 6>(simd, 3, gram),
+        _ => factor_shared::<S, F, V, W, { packed(MAX_K) }>(simd, k, gram),
+    }
+}
+
+/// [`solve_shared`] with k as a constant if it is 3.
+#[inline(always)]
+pub(super) fn solve_shared_by_rank<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
+    simd: S,
+    k: usize,
+    n: usize,
+    factor: &[[F; W]],
+    trust: &[[F; W]],
+    b: &mut [[F; W]],
+) {
+    match k {
+        3 => solve_shared::<S, F, V, W, 3, 6>(simd, 3, n, factor, trust, b),
+        _ => solve_shared::<S, F, V, W, MAX_K, { packed(MAX_K) }>(simd, k, n, factor, trust, b),
+    }
+}
+
+/// Writes u + η d + μ (u − previous) over `previous` and its square to `norms`, for every row; a long d
+/// is shortened.
+#[inline(always)]
+#[allow(clippy::too_many_arguments)]
+pub(super) fn advance<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
+    simd: S,
+    k: usize,
+    step: Step<V>,
+    d: &[[F; W]],
+    u: &[[F; W]],
+    previous: &mut [[F; W]],
+    norms: &mut [[F; W]],
+) {
+    let vectors = Vectors::<S, F, V, W>::new(simd);
     for (i, norm) in norms.iter_mut().enumerate() {
-        let (b, u, previous) = (
-            &b[i * k..][..k],
+        let (d, u, previous) = (
+            &d[i * k..][..k],
             &u[i * k..][..k],
             &mut previous[i * k..][..k],
         );
-        let damped = step.eta * (step.limit / (step.limit + vectors.load(norm)));
-        let mut square = zero;
+        let mut length = step.limit;
+        for e in 0..k {
+            let d = vectors.load(&d[e]);
+            length = d.mul_add(d, length);
+        }
+        let damped = step.eta * (step.limit / length);
+        let mut square = vectors.splat(F::ZERO);
         for e in 0..k {
             let now = vectors.load(&u[e]);
-            let moved = damped.mul_add(vectors.load(&b[e]), now);
+            let moved = damped.mul_add(vectors.load(&d[e]), now);
             let next = step.mu.mul_add(now - vectors.load(&previous[e]), moved);
             next.store_array(&mut previous[e]);
             square = next.mul_add(next, square);
@@ -105,36 +215,9 @@ pub(super) fn step<
     }
 }
 
-/// [`step`] with k as a constant if it is small.
+/// A + ridge·tr(A)·I = L D Lᵀ, in place: L below the diagonal, the reciprocals of D on it.
 #[inline(always)]
-#[allow(clippy::too_many_arguments)]
-pub(super) fn step_by_rank<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
-    simd: S,
-    k: usize,
-    how: Step<V>,
-    a: &[[F; W]],
-    b: &mut [[F; W]],
-    u: &[[F; W]],
-    previous: &mut [[F; W]],
-    norms: &mut [[F; W]],
-) {
-    match k {
-        1 => step::<S, F, V, W, 1, 1>(simd, 1, how, a, b, u, previous, norms),
-        2 => step::<S, F, V, W, 2, 3>(simd, 2, how, a, b, u, previous, norms),
-        3 => step::<S, F, V, W, 3, 6>(simd, 3, how, a, b, u, previous, norms),
-        4..=8 => step::<S, F, V, W, 8, { packed(8) }>(simd, k, how, a, b, u, previous, norms),
-        _ => step::<S, F, V, W, MAX_K, { packed(MAX_K) }>(simd, k, how, a, b, u, previous, norms),
-    }
-}
-
-/// Solves (A + ridge·tr(A)·I) x = b by an L D Lᵀ factorisation: `a` is used up, `b` becomes x.
-#[inline(always)]
-fn solve<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
-    simd: S,
-    k: usize,
-    a: &mut [V],
-    b: &mut [V],
-) {
+fn factor<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(simd: S, k: usize, a: &mut [V]) {
     let tiny = V::splat(simd, F::TINY);
     let one = V::splat(simd, F::ONE);
     let mut trace = a[0];
@@ -146,7 +229,6 @@ fn solve<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
     for i in 0..k {
         let row = packed(i);
         let mut pivot = a[row + i] + shift;
-        // L D, then L, for row i; the reciprocals of D are on the diagonal.
         for j in 0..i {
             for e in 0..j {
                 a[row + j] = (-a[row + e]).mul_add(a[packed(j) + e], a[row + j]);
@@ -155,15 +237,28 @@ fn solve<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
         for j in 0..i {
             let l = a[row + j] * a[packed(j) + j];
             pivot = (-a[row + j]).mul_add(l, pivot);
-            b[i] = (-l).mul_add(b[j], b[i]);
             a[row + j] = l;
         }
         a[row + i] = one / pivot.max(least);
     }
+}
+
+/// Solves with a factor from [`factor`]: `b` becomes x.
+#[inline(always)]
+fn resolve<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
+    k: usize,
+    factor: &[V],
+    b: &mut [V],
+) {
+    for i in 1..k {
+        for j in 0..i {
+            b[i] = (-factor[packed(i) + j]).mul_add(b[j], b[i]);
+        }
+    }
     for i in (0..k).rev() {
-        b[i] *= a[packed(i) + i];
+        b[i] *= factor[packed(i) + i];
         for e in i + 1..k {
-            b[i] = (-a[packed(e) + i]).mul_add(b[e], b[i]);
+            b[i] = (-factor[packed(e) + i]).mul_add(b[e], b[i]);
         }
     }
 }

@@ -7,7 +7,7 @@
 use super::PARTIAL_SUMS;
 use super::network::{Influence, Shape, Terms, fold};
 use super::rows::packed;
-use crate::simd::{Real, Vector, Vectors, load_run, store_run, transpose};
+use crate::simd::{Real, Vector, Vectors, load_run, store_run};
 use fearless_simd::{Select, Simd};
 
 /// Vectors in a full tile: with three columns it makes nine sums, which 16 registers hold.
@@ -45,6 +45,54 @@ fn lane_numbers<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(simd: S) -
     V::load_array_ref(simd, &numbers)
 }
 
+/// Partial sums over rows, `W` of them in a vector.
+struct Partial<V>([V; PARTIAL_SUMS]);
+
+impl<V> Partial<V> {
+    #[inline(always)]
+    fn new<S: Simd, F: Real, const W: usize>(simd: S) -> Self
+    where
+        V: Vector<S, F, W>,
+    {
+        Partial([V::splat(simd, F::ZERO); PARTIAL_SUMS])
+    }
+
+    /// Adds a number for each row of vector row `v`.
+    #[inline(always)]
+    fn add<S: Simd, F: Real, const W: usize>(&mut self, simd: S, v: usize, x: V)
+    where
+        V: Vector<S, F, W>,
+    {
+        if W <= PARTIAL_SUMS {
+            self.0[v % PARTIAL_SUMS.div_ceil(W)] += x;
+        } else {
+            // More lanes than sums: one after the other, as a narrower vector would.
+            let mut sums = self.0[0].to_array();
+            for (l, x) in x.to_array().into_iter().enumerate() {
+                sums[l % PARTIAL_SUMS] = sums[l % PARTIAL_SUMS].plus(x);
+            }
+            self.0[0] = V::load_array_ref(simd, &sums);
+        }
+    }
+
+    /// Their sum: vectors are folded in halves, then lanes.
+    #[inline(always)]
+    fn fold<S: Simd, F: Real, const W: usize>(self, simd: S) -> V
+    where
+        V: Vector<S, F, W>,
+    {
+        let mut lanes = fold(self.0, PARTIAL_SUMS.div_ceil(W)).to_array();
+        let mut half = W / 2;
+        while half > 0 {
+            for l in 0..half {
+                lanes[l] = lanes[l].plus(lanes[l + half]);
+            }
+            half /= 2;
+        }
+        V::splat(simd, lanes[0])
+    }
+}
+
 impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize> Shape<S, F, V, W> for Single {
     #[inline(always)]
     fn n(self) -> usize {
@@ -64,6 +112,7 @@ impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize> Shape<S, F, V, W> for
     #[inline(always)]
     fn pack(self, simd: S, matrix: &[F], raw: &mut [[F; W]]) {
         let n = self.n;
+        let lanes = lane_numbers::<S, F, V, W>(simd);
         for (first, count) in tiles(self.row_vectors::<W>()) {
             let panel = &mut raw[first * n..][..count * n];
             for v in 0..count {
@@ -71,30 +120,30 @@ impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize> Shape<S, F, V, W> for
                 let rows = top..n.min(top + W);
                 for left in (0..n).step_by(W) {
                     let columns = left..n.min(left + W);
-                    let mut block = [V::splat(simd, F::ZERO); W];
-                    if left <= top {
-                        // On and left of the diagonal: the rows as they are, turned to columns.
-                        for i in rows.clone() {
-                            block[i - top] = load_run(simd, &matrix[i * n..][columns.clone()]);
+                    let panel = &mut panel[left * count..][..columns.len() * count];
+                    if left > top {
+                        // Column j is what row j has there, left of the diagonal.
+                        for j in columns {
+                            let column: V = load_run(simd, &matrix[j * n..][rows.clone()]);
+                            column.store_array(&mut panel[(j - left) * count + v]);
                         }
-                        block = transpose(block);
+                        continue;
                     }
-                    for j in columns {
-                        let l = j - left;
-                        let mut column = block[l];
-                        if left >= top {
-                            // On and right of it: column j is what row j has left of the diagonal.
-                            let mirror: V =
-                                load_run(simd, &matrix[j * n..][rows.start..rows.end.min(j + 1)]);
-                            let below = lane_numbers::<S, F, V, W>(simd)
-                                .simd_ge(V::splat(simd, F::from_f64(l as f64)));
-                            column = if left > top {
-                                mirror
-                            } else {
-                                below.select(column, mirror)
-                            };
+                    // The rows as they are, turned to columns.
+                    let mut block = [V::splat(simd, F::ZERO); W];
+                    for i in rows.clone() {
+                        block[i - top] = load_run(simd, &matrix[i * n..][columns.clone()]);
+                    }
+                    let mut turned = V::transpose(simd, block);
+                    if left == top {
+                        // Above the diagonal, what is below it.
+                        for l in 0..W {
+                            let number = V::splat(simd, F::from_f64(l as f64));
+                            turned[l] = lanes.simd_ge(number).select(turned[l], block[l]);
                         }
-                        column.store_array(&mut panel[j * count + v]);
+                    }
+                    for l in 0..columns.len() {
+                        turned[l].store_array(&mut panel[l * count + v]);
                     }
                 }
             }
@@ -222,8 +271,7 @@ impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize> Shape<S, F, V, W> for
                 (left + left + diagonal).store_array(&mut sums[first + v]);
             }
         }
-        let sums = &*sums;
-        self.sum(simd, |i| V::load_array_ref(simd, &sums[i]))
+        self.sum(simd, sums)
     }
 
     #[inline(always)]
@@ -237,23 +285,23 @@ impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize> Shape<S, F, V, W> for
     }
 
     #[inline(always)]
-    fn sum(self, simd: S, mut term: impl FnMut(usize) -> V) -> V {
-        let vectors = PARTIAL_SUMS / W;
-        let mut partial = [V::splat(simd, F::ZERO); PARTIAL_SUMS];
-        for g in 0..vectors {
-            for v in (g..self.row_vectors::<W>()).step_by(vectors) {
-                partial[g] += term(v);
-            }
+    fn sum(self, simd: S, numbers: &[[F; W]]) -> V {
+        let mut partial = Partial::new(simd);
+        for v in 0..self.row_vectors::<W>() {
+            partial.add(simd, v, V::load_array_ref(simd, &numbers[v]));
         }
-        let mut lanes = fold(partial, vectors).to_array();
-        let mut half = W / 2;
-        while half > 0 {
-            for l in 0..half {
-                lanes[l] = lanes[l].plus(lanes[l + half]);
-            }
-            half /= 2;
+        partial.fold(simd)
+    }
+
+    #[inline(always)]
+    fn dot(self, simd: S, k: usize, (x, a): (&[[F; W]], usize), (y, b): (&[[F; W]], usize)) -> V {
+        let vectors = Vectors::<S, F, V, W>::new(simd);
+        let mut partial = Partial::new(simd);
+        for v in 0..self.row_vectors::<W>() {
+            let product = vectors.load(&x[v * k + a]) * vectors.load(&y[v * k + b]);
+            partial.add(simd, v, product);
         }
-        V::splat(simd, lanes[0])
+        partial.fold(simd)
     }
 
     #[inline(always)]
@@ -269,29 +317,8 @@ impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize> Shape<S, F, V, W> for
             let panel = &matrix[first * self.n..][..count * self.n];
             let out = &mut out[first * columns..][..count * columns];
             match count {
-                3 => multiply_tile::<S, F, V, W, 3>(simd, columns, 0, panel, x, out),
-                _ => multiply_tile::<S, F, V, W, 1>(simd, columns, 0, panel, x, out),
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn residual(
-        self,
-        simd: S,
-        k: usize,
-        m: &[[F; W]],
-        u: &[[F; W]],
-        r: &mut [[F; W]],
-        sums: &mut [[F; W]],
-    ) {
-        for (first, count) in tiles(self.row_vectors::<W>()) {
-            let span = first * self.n..(first + count) * self.n;
-            let (m, r) = (&m[span.clone()], &mut r[span]);
-            let sums = &mut sums[first..first + count];
-            match count {
-                3 => residual_tile::<S, F, V, W, 3>(simd, k, first, m, u, r, sums),
-                _ => residual_tile::<S, F, V, W, 1>(simd, k, first, m, u, r, sums),
+                3 => multiply_tile::<S, F, V, W, 3>(simd, columns, panel, x, out),
+                _ => multiply_tile::<S, F, V, W, 1>(simd, columns, panel, x, out),
             }
         }
     }
@@ -302,124 +329,63 @@ impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize> Shape<S, F, V, W> for
         simd: S,
         k: usize,
         influence: Influence<V>,
-        terms: Terms<'_, F, W>,
-        mut done: impl FnMut(usize, &[[F; W]], &mut [[F; W]]),
+        m: &[[F; W]],
+        u: &[[F; W]],
+        own: Option<&[[F; W]]>,
+        mut terms: Terms<'_, F, W>,
     ) {
-        let Terms { r, w, u, p, a, b } = terms;
         for (first, count) in tiles(self.row_vectors::<W>()) {
-            let span = first * self.n..(first + count) * self.n;
-            let (r, w) = (&mut r[span.clone()], &mut w[span]);
-            let (a, b) = (&mut a[..count * packed(k)], &mut b[..count * k]);
             match count {
-                3 => accumulate_tile::<S, F, V, W, 3>(simd, k, first, influence, r, w, u, p, a, b),
-                _ => accumulate_tile::<S, F, V, W, 1>(simd, k, first, influence, r, w, u, p, a, b),
+                3 => self.tile::<S, F, V, W, 3>(simd, k, first, influence, m, u, own, &mut terms),
+                _ => self.tile::<S, F, V, W, 1>(simd, k, first, influence, m, u, own, &mut terms),
             }
-            done(first, a, b);
         }
     }
 }
 
-/// A_i and b_i for a tile of rows. Weights are computed with the first columns of the right-hand side,
-/// since the divider has nothing else to do.
-#[inline(always)]
-#[allow(clippy::too_many_arguments)]
-fn accumulate_tile<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize, const ROWS: usize>(
-    simd: S,
-    k: usize,
-    first: usize,
-    influence: Influence<V>,
-    r: &mut [[F; W]],
-    w: &mut [[F; W]],
-    u: &[[F; W]],
-    p: &[[F; W]],
-    a: &mut [[F; W]],
-    b: &mut [[F; W]],
-) {
-    match k {
-        1 | 2 => weigh_tile::<S, F, V, W, ROWS, 1>(simd, k, first, influence, r, w, u, b),
-        _ => weigh_tile::<S, F, V, W, ROWS, 3>(simd, k, first, influence, r, w, u, b),
-    }
-    let done = if k < 3 { 1 } else { 3 };
-    multiply_tile::<S, F, V, W, ROWS>(simd, k, done, r, u, b);
-    multiply_tile::<S, F, V, W, ROWS>(simd, packed(k), 0, w, p, a);
-}
-
-/// w, and w R in place of R; and the first COLUMNS columns of the right-hand side.
-#[inline(always)]
-#[allow(clippy::too_many_arguments)]
-fn weigh_tile<
-    S: Simd,
-    F: Real,
-    V: Vector<S, F, W>,
-    const W: usize,
-    const ROWS: usize,
-    const COLUMNS: usize,
->(
-    simd: S,
-    k: usize,
-    first: usize,
-    influence: Influence<V>,
-    r: &mut [[F; W]],
-    w: &mut [[F; W]],
-    u: &[[F; W]],
-    b: &mut [[F; W]],
-) {
-    let vectors = Vectors::<S, F, V, W>::new(simd);
-    let Influence {
-        scale,
-        diagonal_scale,
-        diagonal_trust,
-    } = influence;
-    let lanes = lane_numbers::<S, F, V, W>(simd);
-    let mut sums = [[vectors.splat(F::ZERO); COLUMNS]; ROWS];
-    let n = r.len() / ROWS;
-    for block in 0..n.div_ceil(W) {
-        let u = &u[block * k..][..COLUMNS];
-        let mut lane = vectors.splat(F::ZERO);
-        for l in 0..W.min(n - block * W) {
-            let at = (block * W + l) * ROWS;
-            let (r, w) = (&mut r[at..][..ROWS], &mut w[at..][..ROWS]);
-            let mut weighted = [vectors.splat(F::ZERO); ROWS];
-            for v in 0..ROWS {
-                let x = vectors.load(&r[v]);
-                let (mut trust, mut scale) = (scale, scale);
-                if first + v == block {
-                    let diagonal = lanes.simd_eq(lane);
-                    trust = diagonal.select(diagonal_trust, trust);
-                    scale = diagonal.select(diagonal_scale, scale);
-                }
-                let weight = trust / x.mul_add(x, scale);
-                weight.store_array(&mut w[v]);
-                weighted[v] = weight * x;
-                weighted[v].store_array(&mut r[v]);
-            }
-            for c in 0..COLUMNS {
-                let u = vectors.splat(u[c][l]);
-                for v in 0..ROWS {
-                    sums[v][c] = weighted[v].mul_add(u, sums[v][c]);
-                }
-            }
-            lane += vectors.splat(F::ONE);
-        }
-    }
-    for v in 0..ROWS {
-        for c in 0..COLUMNS {
-            sums[v][c].store_array(&mut b[v * k + c]);
+impl Single {
+    /// [`Shape::accumulate`] for one tile.
+    #[inline(always)]
+    #[allow(clippy::too_many_arguments)]
+    fn tile<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize, const ROWS: usize>(
+        self,
+        simd: S,
+        k: usize,
+        first: usize,
+        influence: Influence<V>,
+        m: &[[F; W]],
+        u: &[[F; W]],
+        own: Option<&[[F; W]]>,
+        terms: &mut Terms<'_, F, W>,
+    ) {
+        let n = self.n;
+        let span = first * n..(first + ROWS) * n;
+        let mut tile = Terms {
+            w: &mut terms.w[span.clone()],
+            c: &mut terms.c[span.clone()],
+            a: &mut terms.a[first * packed(k)..][..ROWS * packed(k)],
+            b: &mut terms.b[first * k..][..ROWS * k],
+            sums: &mut terms.sums[first..][..ROWS],
+            trust: &mut terms.trust[first..][..ROWS],
+        };
+        weigh_tile::<S, F, V, W, ROWS>(simd, k, first, influence, &m[span], u, &mut tile);
+        multiply_tile::<S, F, V, W, ROWS>(simd, k, tile.c, u, tile.b);
+        if let Some(p) = own {
+            multiply_tile::<S, F, V, W, ROWS>(simd, packed(k), tile.w, p, tile.a);
         }
     }
 }
 
-/// Columns `from` and on of a tile of rows times a table of `columns` vectors a row.
+/// A tile of rows times a table of `columns` vectors a row.
 #[inline(always)]
 fn multiply_tile<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize, const ROWS: usize>(
     simd: S,
     columns: usize,
-    from: usize,
     panel: &[[F; W]],
     x: &[[F; W]],
     out: &mut [[F; W]],
 ) {
-    let mut c = from;
+    let mut c = 0;
     while c + 3 <= columns {
         multiply_columns::<S, F, V, W, ROWS, 3>(simd, columns, c, panel, x, out);
         c += 3;
@@ -470,35 +436,87 @@ fn multiply_columns<
     }
 }
 
+/// w, w R, Σ |R_ij| and Σ w_ij for a tile of rows.
 #[inline(always)]
-fn residual_tile<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize, const ROWS: usize>(
+#[allow(clippy::too_many_arguments)]
+fn weigh_tile<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize, const ROWS: usize>(
     simd: S,
     k: usize,
     first: usize,
+    influence: Influence<V>,
     m: &[[F; W]],
     u: &[[F; W]],
-    r: &mut [[F; W]],
-    sums: &mut [[F; W]],
+    tile: &mut Terms<'_, F, W>,
 ) {
-    let vectors = Vectors::<S, F, V, W>::new(simd);
-    let zero = vectors.splat(F::ZERO);
-    let lanes = lane_numbers::<S, F, V, W>(simd);
-    let own = &u[first * k..][..ROWS * k];
-    // For a small k, a constant here, the tile's own rows stay in registers.
-    let mut held = [[zero; 3]; ROWS];
-    for v in 0..ROWS {
-        for a in 0..k.min(3) {
-            held[v][a] = vectors.load(&own[v * k + a]);
+    let zero = V::splat(simd, F::ZERO);
+    let mut weigh = Weigh::<S, F, V, W, ROWS> {
+        vectors: Vectors::new(simd),
+        k,
+        own: &u[first * k..][..ROWS * k],
+        influence,
+        sum: [zero; ROWS],
+        total: [zero; ROWS],
+    };
+    let m = m.as_chunks::<ROWS>().0;
+    let w = tile.w.as_chunks_mut::<ROWS>().0;
+    let c = tile.c.as_chunks_mut::<ROWS>().0;
+    let blocks = m.chunks(W).zip(u.chunks_exact(k));
+    let out = w.chunks_mut(W).zip(c.chunks_mut(W));
+    for (block, ((m, other), (w, c))) in blocks.zip(out).enumerate() {
+        match block.wrapping_sub(first) {
+            0 => weigh.columns::<0>(m, other, w, c),
+            1 if ROWS > 1 => weigh.columns::<1>(m, other, w, c),
+            2 if ROWS > 2 => weigh.columns::<2>(m, other, w, c),
+            _ if block < first => weigh.columns::<-1>(m, other, w, c),
+            _ => weigh.columns::<{ TILE as isize }>(m, other, w, c),
         }
     }
-    let mut sum = [zero; ROWS];
-    let n = m.len() / ROWS;
-    for block in 0..n.div_ceil(W) {
-        let other = &u[block * k..][..k];
+    for v in 0..ROWS {
+        weigh.sum[v].store_array(&mut tile.sums[v]);
+        weigh.total[v].store_array(&mut tile.trust[v]);
+    }
+}
+
+struct Weigh<'a, S, F, V, const W: usize, const ROWS: usize> {
+    vectors: Vectors<S, F, V, W>,
+    k: usize,
+    /// The tile's own rows of U.
+    own: &'a [[F; W]],
+    influence: Influence<V>,
+    sum: [V; ROWS],
+    total: [V; ROWS],
+}
+
+impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize, const ROWS: usize>
+    Weigh<'_, S, F, V, W, ROWS>
+{
+    /// Up to W columns, whose rows of U are `other`. Vector row `BLOCK` of the tile has them on the
+    /// diagonal; the rows above have them on the right of it, those below on the left.
+    #[inline(always)]
+    fn columns<const BLOCK: isize>(
+        &mut self,
+        m: &[[[F; W]; ROWS]],
+        other: &[[F; W]],
+        w: &mut [[[F; W]; ROWS]],
+        c: &mut [[[F; W]; ROWS]],
+    ) {
+        let (vectors, k) = (self.vectors, self.k);
+        let zero = vectors.splat(F::ZERO);
+        let lanes = lane_numbers::<S, F, V, W>(vectors.simd());
+        // For a small k, a constant here, the tile's own rows stay in registers.
+        let mut held = [[zero; 3]; ROWS];
+        for v in 0..ROWS {
+            for a in 0..k.min(3) {
+                held[v][a] = -vectors.load(&self.own[v * k + a]);
+            }
+        }
+        let Influence {
+            scale,
+            diagonal_scale,
+            diagonal_trust,
+        } = self.influence;
         let mut lane = zero;
-        for l in 0..W.min(n - block * W) {
-            let at = (block * W + l) * ROWS;
-            let (m, r) = (&m[at..][..ROWS], &mut r[at..][..ROWS]);
+        for (l, ((m, w), c)) in m.iter().zip(w).zip(c).enumerate().take(W) {
             let mut x = [zero; ROWS];
             for v in 0..ROWS {
                 x[v] = vectors.load(&m[v]);
@@ -509,28 +527,28 @@ fn residual_tile<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize, const ROW
                     let own = if a < 3 {
                         held[v][a]
                     } else {
-                        vectors.load(&own[v * k + a])
+                        -vectors.load(&self.own[v * k + a])
                     };
-                    x[v] = (-own).mul_add(other, x[v]);
+                    x[v] = own.mul_add(other, x[v]);
                 }
             }
             for v in 0..ROWS {
-                x[v].store_array(&mut r[v]);
-                // Left of the diagonal: all of the rows below this block of columns, and in it those
-                // below the diagonal.
-                let left: V = if first + v > block {
-                    x[v].abs()
-                } else if first + v == block {
-                    lanes.simd_gt(lane).select(x[v].abs(), zero)
-                } else {
-                    zero
-                };
-                sum[v] += left;
+                let (mut trust, mut scale) = (scale, scale);
+                if (v as isize) > BLOCK {
+                    self.sum[v] += x[v].abs();
+                } else if v as isize == BLOCK {
+                    let diagonal = lanes.simd_eq(lane);
+                    trust = diagonal.select(diagonal_trust, trust);
+                    scale = diagonal.select(diagonal_scale, scale);
+                    let left: V = lanes.simd_gt(lane).select(x[v].abs(), zero);
+                    self.sum[v] += left;
+                }
+                let weight = trust / x[v].mul_add(x[v], scale);
+                weight.store_array(&mut w[v]);
+                (weight * x[v]).store_array(&mut c[v]);
+                self.total[v] += weight;
             }
             lane += vectors.splat(F::ONE);
         }
-    }
-    for v in 0..ROWS {
-        sum[v].store_array(&mut sums[v]);
     }
 }
