@@ -5,7 +5,7 @@
 //! zero and stay so.
 
 use super::PARTIAL_SUMS;
-use super::network::{Influence, Shape, Terms, fold};
+use super::network::{Influence, Shape, Terms, by_rank, fold};
 use super::rows::packed;
 use crate::simd::{Real, Vector, Vectors, load_run, store_run};
 use fearless_simd::{Select, Simd};
@@ -305,22 +305,8 @@ impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize> Shape<S, F, V, W> for
     }
 
     #[inline(always)]
-    fn multiply(
-        self,
-        simd: S,
-        columns: usize,
-        matrix: &[[F; W]],
-        x: &[[F; W]],
-        out: &mut [[F; W]],
-    ) {
-        for (first, count) in tiles(self.row_vectors::<W>()) {
-            let panel = &matrix[first * self.n..][..count * self.n];
-            let out = &mut out[first * columns..][..count * columns];
-            match count {
-                3 => multiply_tile::<S, F, V, W, 3>(simd, columns, panel, x, out),
-                _ => multiply_tile::<S, F, V, W, 1>(simd, columns, panel, x, out),
-            }
-        }
+    fn multiply(self, simd: S, k: usize, matrix: &[[F; W]], x: &[[F; W]], out: &mut [[F; W]]) {
+        multiply::<S, F, V, W>(simd, self, k, matrix, x, out);
     }
 
     #[inline(always)]
@@ -334,46 +320,64 @@ impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize> Shape<S, F, V, W> for
         own: Option<&[[F; W]]>,
         mut terms: Terms<'_, F, W>,
     ) {
-        for (first, count) in tiles(self.row_vectors::<W>()) {
-            match count {
-                3 => self.tile::<S, F, V, W, 3>(simd, k, first, influence, m, u, own, &mut terms),
-                _ => self.tile::<S, F, V, W, 1>(simd, k, first, influence, m, u, own, &mut terms),
-            }
+        weigh(simd, self, k, influence, m, u, &mut terms);
+        multiply::<S, F, V, W>(simd, self, k, terms.c, u, terms.b);
+        if let Some(p) = own {
+            multiply::<S, F, V, W>(simd, self, packed(k), terms.w, p, terms.a);
         }
     }
 }
 
-impl Single {
-    /// [`Shape::accumulate`] for one tile.
-    #[inline(always)]
-    #[allow(clippy::too_many_arguments)]
-    fn tile<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize, const ROWS: usize>(
-        self,
-        simd: S,
-        k: usize,
-        first: usize,
-        influence: Influence<V>,
-        m: &[[F; W]],
-        u: &[[F; W]],
-        own: Option<&[[F; W]]>,
-        terms: &mut Terms<'_, F, W>,
-    ) {
-        let n = self.n;
-        let span = first * n..(first + ROWS) * n;
-        let mut tile = Terms {
-            w: &mut terms.w[span.clone()],
-            c: &mut terms.c[span.clone()],
-            a: &mut terms.a[first * packed(k)..][..ROWS * packed(k)],
-            b: &mut terms.b[first * k..][..ROWS * k],
-            sums: &mut terms.sums[first..][..ROWS],
-            trust: &mut terms.trust[first..][..ROWS],
-        };
-        weigh_tile::<S, F, V, W, ROWS>(simd, k, first, influence, &m[span], u, &mut tile);
-        multiply_tile::<S, F, V, W, ROWS>(simd, k, tile.c, u, tile.b);
-        if let Some(p) = own {
-            multiply_tile::<S, F, V, W, ROWS>(simd, packed(k), tile.w, p, tile.a);
-        }
-    }
+/// A matrix times a table of `columns` vectors a row. Not inlined, like [`weigh`]: every place that needs
+/// it shares the code.
+#[inline(never)]
+fn multiply<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
+    simd: S,
+    shape: Single,
+    columns: usize,
+    matrix: &[[F; W]],
+    x: &[[F; W]],
+    out: &mut [[F; W]],
+) {
+    simd.vectorize(
+        #[inline(always)]
+        || {
+            for (first, count) in tiles(shape.row_vectors::<W>()) {
+                let panel = &matrix[first * shape.n..][..count * shape.n];
+                let out = &mut out[first * columns..][..count * columns];
+                match count {
+                    3 => multiply_tile::<S, F, V, W, 3>(simd, columns, panel, x, out),
+                    _ => multiply_tile::<S, F, V, W, 1>(simd, columns, panel, x, out),
+                }
+            }
+        },
+    );
+}
+
+/// w, w R, Σ |R_ij| and Σ w_ij for all rows.
+#[inline(never)]
+fn weigh<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
+    simd: S,
+    shape: Single,
+    k: usize,
+    influence: Influence<V>,
+    m: &[[F; W]],
+    u: &[[F; W]],
+    terms: &mut Terms<'_, F, W>,
+) {
+    by_rank(
+        simd,
+        k,
+        #[inline(always)]
+        |k| {
+            for (first, count) in tiles(shape.row_vectors::<W>()) {
+                match count {
+                    3 => weigh_tile::<S, F, V, W, 3>(simd, shape, k, first, influence, m, u, terms),
+                    _ => weigh_tile::<S, F, V, W, 1>(simd, shape, k, first, influence, m, u, terms),
+                }
+            }
+        },
+    );
 }
 
 /// A tile of rows times a table of `columns` vectors a row.
@@ -436,18 +440,20 @@ fn multiply_columns<
     }
 }
 
-/// w, w R, Σ |R_ij| and Σ w_ij for a tile of rows.
+/// [`weigh`] for a tile of rows.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
 fn weigh_tile<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize, const ROWS: usize>(
     simd: S,
+    shape: Single,
     k: usize,
     first: usize,
     influence: Influence<V>,
     m: &[[F; W]],
     u: &[[F; W]],
-    tile: &mut Terms<'_, F, W>,
+    terms: &mut Terms<'_, F, W>,
 ) {
+    let span = first * shape.n..(first + ROWS) * shape.n;
     let zero = V::splat(simd, F::ZERO);
     let mut weigh = Weigh::<S, F, V, W, ROWS> {
         vectors: Vectors::new(simd),
@@ -457,9 +463,9 @@ fn weigh_tile<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize, const ROWS: 
         sum: [zero; ROWS],
         total: [zero; ROWS],
     };
-    let m = m.as_chunks::<ROWS>().0;
-    let w = tile.w.as_chunks_mut::<ROWS>().0;
-    let c = tile.c.as_chunks_mut::<ROWS>().0;
+    let m = m[span.clone()].as_chunks::<ROWS>().0;
+    let w = terms.w[span.clone()].as_chunks_mut::<ROWS>().0;
+    let c = terms.c[span].as_chunks_mut::<ROWS>().0;
     let blocks = m.chunks(W).zip(u.chunks_exact(k));
     let out = w.chunks_mut(W).zip(c.chunks_mut(W));
     for (block, ((m, other), (w, c))) in blocks.zip(out).enumerate() {
@@ -472,8 +478,8 @@ fn weigh_tile<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize, const ROWS: 
         }
     }
     for v in 0..ROWS {
-        weigh.sum[v].store_array(&mut tile.sums[v]);
-        weigh.total[v].store_array(&mut tile.trust[v]);
+        weigh.sum[v].store_array(&mut terms.sums[first + v]);
+        weigh.total[v].store_array(&mut terms.trust[first + v]);
     }
 }
 
