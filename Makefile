@@ -25,7 +25,7 @@ LINK := -L$(STAGE)/lib -ldenise -lm -pthread -Wl,-rpath,'$$ORIGIN/stage/lib'
 
 .PHONY: all help demo test bench install header lint clean stage \
         test-rust test-header test-library test-c test-alloc test-cpp test-valgrind test-install \
-        need-cargo need-c
+        test-program test-onnx program models need-cargo need-c
 # One after the other also under make -j: cargo has its own jobs, and the output is for people.
 .NOTPARALLEL:
 
@@ -39,6 +39,8 @@ help:
 	@echo 'make bench           the table of timings'
 	@echo 'make install PREFIX=/usr/local DESTDIR='
 	@echo '                     libraries, header, pkg-config and CMake files'
+	@echo 'make program         the command-line program, as $(TARGET)/program/denise'
+	@echo 'make models          train the networks of models/ again (half an hour)'
 	@echo 'make header          regenerate include/denise.h from src/ffi.rs'
 	@echo 'make lint            formatting and clippy'
 	@echo 'make clean           remove everything that was built'
@@ -60,6 +62,13 @@ demo: stage
 
 bench: need-cargo
 	$(CARGO) bench --locked --bench table
+
+program: need-cargo
+	$(CARGO) build --profile program --locked -p denise-cli
+
+# What models/README.md says made them.
+models: program
+	scripts/train_models "$(TARGET)/program/denise"
 
 header: need-cargo
 	cp "$$(scripts/generated_header --locked)" include/denise.h
@@ -99,14 +108,15 @@ clean:
 
 # --------------------------------------------------------------------------------------------- test
 
-test: lint test-rust test-header test-library test-c test-alloc test-cpp test-install test-valgrind
+test: lint test-rust test-header test-library test-c test-alloc test-cpp test-install test-valgrind \
+      test-program test-onnx
 	@echo '== all tests passed'
 
 lint: need-cargo
 	@echo '== lint'
 	@scripts/need cargo-fmt:rustup/rustfmt cargo-clippy:rustup/clippy
-	$(CARGO) fmt --check
-	$(CARGO) clippy --locked --all-targets -- -D warnings
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 
 test-rust: need-cargo
 	@echo '== Rust tests'
@@ -159,3 +169,16 @@ test-valgrind: stage
 	$(CC) $(C_TEST) tests/c/abi.c -o build/abi $(LINK)
 	valgrind --quiet --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite,possible \
 	  build/abi --quick
+
+test-program: program
+	@echo '== the program'
+	$(CARGO) test --profile program --locked -p denise-cli
+	tests/check_program.sh "$(TARGET)/program/denise"
+
+# Its own Python environment: nothing is installed outside build/.
+test-onnx: program
+	@echo '== model files in onnxruntime'
+	@scripts/need python3:python3
+	@python3 -m venv build/venv 2>/dev/null || { scripts/need python3-venv:python3-venv; python3 -m venv build/venv; }
+	build/venv/bin/pip install --quiet --disable-pip-version-check -r tests/onnx/requirements.txt
+	tests/onnx/check_models.sh "$(TARGET)/program/denise" build/venv/bin/python

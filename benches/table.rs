@@ -8,7 +8,7 @@ use denise::ffi::{
     DENISE_OK, denise_decompose_batch, denise_free, denise_kernel, denise_load, denise_model,
     denise_options, denise_options_init,
 };
-use denise::unrolled::{Curvature, reference};
+use denise::unrolled::{Curvature, File};
 use matrices::matrices;
 use std::ffi::CStr;
 use std::mem::MaybeUninit;
@@ -130,7 +130,7 @@ fn fma_peak_avx2() -> f64 {
 /// every layer R once for each pair, and b_i; A_i in the layers that have their own; and L at the end.
 fn fused_multiply_adds(n: f64, k: f64) -> f64 {
     let pairs = n * (n + 1.0) / 2.0;
-    let layers = reference::builtin_layers();
+    let layers = File::builtin().expect("memory").layers;
     let own = layers.iter().filter(|x| x.curvature == Curvature::Own);
     let own = own.count() as f64 * n * n * k * (k + 1.0) / 2.0;
     3.0 * n * n * k + layers.len() as f64 * (pairs * k + n * n * k) + own + pairs * k
@@ -144,7 +144,7 @@ fn main() {
     println!(
         "kernel: {}; {} layers, f32, L and S written, one core unless said\n",
         kernel.to_string_lossy(),
-        reference::builtin_layers().len()
+        File::builtin().expect("memory").layers.len()
     );
 
     let (mut peaks, mut times) = (Vec::new(), Vec::new());

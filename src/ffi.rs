@@ -12,9 +12,11 @@ use crate::challengers;
 use crate::model::{Element, InstructionSet, Model, Options};
 use crate::pool::{Pool, Task};
 use crate::status::{Error, Status};
+use crate::unrolled;
 use core::ffi::{CStr, c_char, c_void};
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicI32, Ordering};
+use std::io::Read;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -121,6 +123,8 @@ const ABI_VERSION: u32 = match u32::from_str_radix(env!("DENISE_ABI"), 10) {
 };
 /// Size of `denise_options` in the first release; a caller's may be larger, never smaller.
 const OPTIONS_SIZE: usize = size_of::<denise_options>();
+/// Largest model file in bytes.
+const MAX_FILE: u64 = 1 << 30;
 const MAX_THREADS: u32 = 256;
 /// Matrices in one part of a batch that threads share: long enough to hide the hand-over, short
 /// enough that no thread waits long for the last one. A multiple of every vector width.
@@ -440,31 +444,21 @@ fn boxed(model: denise_model) -> Result<*mut denise_model, Error> {
 }
 
 fn open(source: Source<'_>, options: Option<&denise_options>) -> Result<denise_model, Error> {
-    let unsupported = |what: &str| {
-        Err(Error::new(
-            Status::Unsupported,
-            format!("{what}: this version reads no model files yet"),
-        ))
-    };
-    match source {
-        Source::Builtin => {}
+    let file = match source {
+        Source::Builtin => unrolled::File::builtin()?,
         Source::Missing => return Err(Error::new(Status::NullPointer, "data is NULL")),
         Source::TooLarge => {
             return Err(Error::new(Status::Shape, "size is larger than any object"));
         }
-        Source::Memory([]) => return Err(Error::new(Status::Format, "the model is empty")),
-        Source::Memory(_) => return unsupported("model in memory"),
+        Source::Memory(bytes) => unrolled::File::read(bytes)?,
         Source::File(path) => {
             let path = file_name(path)?;
             let name = path.display();
-            let io = |reason| Error::new(Status::Io, format!("{name}: {reason}"));
-            if std::fs::metadata(path).map_err(io)?.is_dir() {
-                return Err(Error::new(Status::Io, format!("{name}: is a directory")));
-            }
-            std::fs::File::open(path).map_err(io)?;
-            return unsupported(&name.to_string());
+            whole_file(path)
+                .and_then(|bytes| unrolled::File::read(&bytes))
+                .map_err(|e| Error::new(e.status, format!("{name}: {e}")))?
         }
-    }
+    };
     let (mut settings, mut threads) = (Options::default(), 1);
     if let Some(options) = options {
         threads = options.threads.max(1);
@@ -479,13 +473,19 @@ fn open(source: Source<'_>, options: Option<&denise_options>) -> Result<denise_m
             instruction_set: instruction_set(options.flags)?,
         };
     }
+    // An unrolled network takes any size; the file's own is what it was trained for.
+    for (size, own) in [(&mut settings.n, file.n), (&mut settings.k, file.k)] {
+        if *size == 0 {
+            *size = own;
+        }
+    }
     let helpers = threads as usize - 1;
     let pool = if helpers > 0 {
         Some(Pool::new(helpers)?)
     } else {
         None
     };
-    let model = Model::with_helpers(&crate::unrolled::builtin(), &settings, helpers)?;
+    let model = Model::with_helpers(&file.layers, &settings, helpers)?;
     let (staging_f32, staging_f64) = (staging(&model)?, staging(&model)?);
     Ok(denise_model {
         model,
@@ -493,6 +493,27 @@ fn open(source: Source<'_>, options: Option<&denise_options>) -> Result<denise_m
         staging_f32,
         staging_f64,
     })
+}
+
+/// Reads a file. What is not a regular file may have no end, and is refused.
+fn whole_file(path: &Path) -> Result<Vec<u8>, Error> {
+    let io = |reason| Error::new(Status::Io, format!("{reason}"));
+    // Asked before it is opened, which can block.
+    let about = std::fs::metadata(path).map_err(io)?;
+    if !about.is_file() {
+        return Err(Error::new(Status::Io, "not a regular file"));
+    }
+    if about.len() > MAX_FILE {
+        let message = format!("{} bytes; the most is {MAX_FILE}", about.len());
+        return Err(Error::new(Status::Unsupported, message));
+    }
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(about.len() as usize)?;
+    let file = std::fs::File::open(path).map_err(io)?;
+    // It may have grown since.
+    let most = about.len();
+    file.take(most).read_to_end(&mut bytes).map_err(io)?;
+    Ok(bytes)
 }
 
 /// A C string as a path: any bytes where paths are bytes, else UTF-8.

@@ -11,8 +11,8 @@ use core::ffi::CStr;
 pub const MAX_N: usize = 512;
 /// Largest k.
 pub const MAX_K: usize = 32;
-const DEFAULT_N: usize = 20;
-const DEFAULT_K: usize = 3;
+pub(crate) const DEFAULT_N: usize = 20;
+pub(crate) const DEFAULT_K: usize = 3;
 /// Working memory is reserved for every call that may run at once; this many is more than any machine needs.
 const MAX_CONCURRENCY: usize = 4096;
 
@@ -107,7 +107,7 @@ impl Model {
     /// # Ok::<(), denise::Error>(())
     /// ```
     pub fn builtin(options: &Options) -> Result<Model, Error> {
-        Model::unrolled(&unrolled::builtin(), options)
+        Model::unrolled(&unrolled::File::builtin()?.layers, options)
     }
 
     /// A network with weights of your own. [`Layer`] says what they may be.

@@ -1,7 +1,7 @@
 //! What the network guarantees, over random, indefinite, rank-deficient, zero, tiny, huge and
 //! adversarial matrices.
 
-use denise::unrolled::reference;
+use denise::unrolled::{File, reference};
 use denise::{Element, InstructionSet, Model, Options, Outputs, Report, Status};
 use nalgebra::{DMatrix, SymmetricEigen};
 use proptest::prelude::*;
@@ -375,7 +375,7 @@ proptest! {
     #[test]
     fn f64_agrees_with_the_reference((n, k) in sizes(), seed in any::<u64>()) {
         let m = matrix(Kind::LowRankPlusSparse, n, k, seed);
-        let want = reference::decompose(&m, k, &reference::builtin_layers()).l;
+        let want = reference::decompose(&m, k, &File::builtin().unwrap().layers).l;
         for set in sets() {
             let got = split::<f64>(set, &m, k).l;
             let error = (&got - &want).amax() / want.amax();

@@ -63,29 +63,9 @@ impl Layer<f64> {
     }
 }
 
-/// The network built into the library: an annealing schedule set by hand. The scale e of what counts
-/// as an outlier falls geometrically from 0.3 to 0.003, and follows the residual while that is large.
+#[cfg(test)]
 pub(crate) fn builtin() -> Vec<Layer> {
-    const LAYERS: i32 = 10;
-    (0..LAYERS)
-        .map(|t| {
-            let e = 0.3 * f64::powf(0.01, f64::from(t) / f64::from(LAYERS - 1));
-            Layer {
-                curvature: if t < LAYERS / 2 {
-                    Curvature::Shared
-                } else {
-                    Curvature::Own
-                },
-                alpha: 0.5,
-                beta: e * e,
-                gamma: 0.5,
-                delta: e * e,
-                sigma: 0.5,
-                eta: if t == 0 { 0.7 } else { 1.0 },
-                mu: 0.1,
-            }
-        })
-        .collect()
+    super::File::builtin().unwrap().layers
 }
 
 #[cfg(test)]

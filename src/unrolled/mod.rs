@@ -13,6 +13,7 @@
 )]
 
 mod engine;
+mod file;
 mod lanes;
 mod layers;
 mod network;
@@ -22,17 +23,20 @@ mod rows;
 mod single;
 
 pub(crate) use engine::{Engine, Kernels, Scratch};
+pub use file::File;
+#[cfg(test)]
 pub(crate) use layers::builtin;
 pub use layers::{Curvature, Layer};
+pub use omega::omega;
 
 /// Added to A_i on the diagonal, relative to its trace: keeps the row systems well posed.
-const RIDGE: f64 = 1e-4;
+pub const RIDGE: f64 = 1e-4;
 /// Added to the Gram matrix on the diagonal, relative to its trace, before its Cholesky factor is taken.
-const GRAM_RIDGE: f64 = 1e-6;
+pub const GRAM_RIDGE: f64 = 1e-6;
 /// Least pivot of the Nyström core, relative to the sum of its diagonal's absolute values.
-const NYSTROM_PIVOT: f64 = 1e-3;
+pub const NYSTROM_PIVOT: f64 = 1e-3;
 /// Largest root-mean-square row norm of U that the start and the step limit allow; it is about 1 for any covariance.
-const RMS_LIMIT: f64 = 2.5;
+pub const RMS_LIMIT: f64 = 2.5;
 /// |S_ij| up to this share of tr(M)/n counts as zero in a report (the paper's epsilon).
 const SPARSITY_EPSILON: f64 = 0.01;
 /// Partial sums over rows: row i goes to number i mod 8, then they are folded in halves. One number

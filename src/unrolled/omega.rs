@@ -2,7 +2,7 @@
 
 /// Ω for any n and k, row-major. Entry (i, a) depends on i and a only: the value in [-1, 1) of a
 /// 24-bit hash, so that it is the same number in `f32` and `f64` and on every machine.
-pub(crate) fn omega(n: usize, k: usize) -> impl Iterator<Item = f64> {
+pub fn omega(n: usize, k: usize) -> impl Iterator<Item = f64> {
     (0..n).flat_map(move |i| (0..k).map(move |a| entry(i as u64, a as u64)))
 }
 

@@ -17,11 +17,6 @@ pub struct Decomposition {
     pub s: DMatrix<f64>,
 }
 
-/// The weights of the network built into the library.
-pub fn builtin_layers() -> Vec<Layer> {
-    super::layers::builtin()
-}
-
 /// Splits `m`, of which the lower triangle is read, into L of rank at most `k` and S.
 pub fn decompose(m: &DMatrix<f64>, k: usize, layers: &[Layer]) -> Decomposition {
     let n = m.nrows();

@@ -1,0 +1,49 @@
+//! The subcommands, one file each.
+
+mod decompose;
+mod device;
+mod eval;
+mod finetune;
+mod generate;
+mod info;
+mod input;
+mod model;
+mod plot;
+mod train;
+
+use clap::Subcommand;
+use std::error::Error;
+
+/// What to do.
+#[derive(Subcommand)]
+pub enum Command {
+    /// Splits the matrices of a file and writes L, S, U and a summary.
+    Decompose(decompose::Args),
+    /// Trains a network on synthetic matrices, as in the paper.
+    Train(train::Args),
+    /// Fits a trained network to your own matrices.
+    Finetune(finetune::Args),
+    /// Draws synthetic matrices, of which the split is known.
+    Generate(generate::Args),
+    /// Measures a network on synthetic matrices.
+    Eval(eval::Args),
+    /// Says what a model file holds.
+    Info(info::Args),
+    /// Draws M, L and S of one matrix side by side.
+    Plot(plot::Args),
+}
+
+impl Command {
+    /// Does it.
+    pub fn run(self) -> Result<(), Box<dyn Error>> {
+        match self {
+            Command::Decompose(args) => decompose::run(&args),
+            Command::Train(args) => train::run(&args),
+            Command::Finetune(args) => finetune::run(&args),
+            Command::Generate(args) => generate::run(&args),
+            Command::Eval(args) => eval::run(&args),
+            Command::Info(args) => info::run(&args),
+            Command::Plot(args) => plot::run(&args),
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! `denise train`.
+
+use super::device::Kind;
+use super::eval::{Cells, json, table};
+use super::model::describe;
+use crate::train::{Config, Outcome, Supervised, initial, measure, run as train};
+use crate::{onnx, plot};
+use std::error::Error;
+use std::path::{Path, PathBuf};
+
+/// Options of `denise train`.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// Size of the matrices to train on. The weights work for any other size, too.
+    #[arg(long, short, default_value_t = 20)]
+    n: usize,
+    /// Rank of L.
+    #[arg(long, short, default_value_t = 3)]
+    k: usize,
+    /// Layers.
+    #[arg(long, default_value_t = 12, value_parser = clap::value_parser!(u16).range(1..=64))]
+    layers: u16,
+    /// How many of them, from the first, share the curvature of all rows: about half the price each.
+    #[arg(long, default_value_t = 6)]
+    shared: u16,
+    #[command(flatten)]
+    cells: Cells,
+    /// Steps of gradient descent.
+    #[arg(long, default_value_t = 6000)]
+    steps: usize,
+    /// Matrices in a step.
+    #[arg(long, default_value_t = 260)]
+    batch: usize,
+    /// Largest learning rate.
+    #[arg(long, default_value_t = 0.02)]
+    rate: f64,
+    /// Gradients longer than this are shortened to it.
+    #[arg(long, default_value_t = 1.0)]
+    clip: f64,
+    /// Seed of all random numbers.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Matrices of each kind to validate on.
+    #[arg(long, default_value_t = 500)]
+    validation: usize,
+    /// Steps between two validations, each of which leaves a checkpoint.
+    #[arg(long, default_value_t = 100)]
+    every: usize,
+    /// Validations without a better one after which training ends.
+    #[arg(long, default_value_t = 20)]
+    patience: usize,
+    /// Matrices of each kind on which the result is measured at the end.
+    #[arg(long, default_value_t = 10_000)]
+    test: usize,
+    /// Where to compute.
+    #[arg(long, value_enum, default_value_t)]
+    device: Kind,
+    /// Folder for model.onnx, log.jsonl, loss.png, result.json and the checkpoint, from which a run with
+    /// the same options goes on.
+    #[arg(long, short, value_name = "FOLDER")]
+    out: PathBuf,
+    /// Print the result as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Trains, measures, writes.
+pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
+    let cells = args.cells.list();
+    for (name, value) in [
+        ("batch", args.batch),
+        ("every", args.every),
+        ("validation", args.validation),
+    ] {
+        if value == 0 {
+            return Err(format!("--{name} must be at least 1").into());
+        }
+    }
+    if args.batch < cells.len() {
+        let (batch, kinds) = (args.batch, cells.len());
+        return Err(format!("--batch {batch} cannot hold all {kinds} kinds of matrices").into());
+    }
+    let config = Config {
+        initial: initial(args.layers.into(), args.shared.into()),
+        steps: args.steps,
+        rate: args.rate,
+        clip: args.clip,
+        every: args.every,
+        patience: args.patience,
+        identity: format!("{args:?}"),
+    };
+    let device = args.device.open();
+    let mut task = Supervised::new(
+        args.n,
+        args.k,
+        cells.clone(),
+        args.batch,
+        args.validation,
+        args.seed,
+        &device.clone().autodiff(),
+    )?;
+    let outcome = train(&config, &mut task, &args.out, &device)?;
+    let results = measure(
+        args.n,
+        args.k,
+        &outcome.layers,
+        &cells,
+        args.seed + 1,
+        args.test,
+    )?;
+    let result = json(&cells, &results);
+    let metadata = [
+        ("denise.training".into(), format!("{args:?}")),
+        ("denise.accuracy".into(), result.to_string()),
+    ];
+    onnx::write(
+        &args.out.join("model.onnx"),
+        args.n,
+        args.k,
+        &outcome.layers,
+        &metadata,
+    )?;
+    save_curve(&args.out, &outcome)?;
+    let text = serde_json::to_string_pretty(&result)?;
+    std::fs::write(args.out.join("result.json"), format!("{text}\n"))?;
+    if args.json {
+        println!("{text}");
+    } else {
+        let layers = describe(&outcome.layers);
+        let place = args.out.join("model.onnx");
+        println!(
+            "{layers} layers, validation {:.6} at step {}: {}\n",
+            outcome.score,
+            outcome.step,
+            place.display()
+        );
+        print!("{}", table(&cells, &results));
+    }
+    Ok(())
+}
+
+/// Draws loss and validation score.
+pub fn save_curve(folder: &Path, outcome: &Outcome) -> Result<(), Box<dyn Error>> {
+    // A line through every step is a grey band; means of a hundredth of the run each say more.
+    let width = outcome.losses.len().div_ceil(100).max(1);
+    let losses: Vec<(f64, f64)> = outcome
+        .losses
+        .chunks(width)
+        .map(|part| {
+            let mean =
+                |f: fn(&(f64, f64)) -> f64| part.iter().map(f).sum::<f64>() / part.len() as f64;
+            (mean(|x| x.0), mean(|x| x.1))
+        })
+        .collect();
+    let series: [(&str, &[(f64, f64)]); 2] = [("loss", &losses), ("validation", &outcome.scores)];
+    let picture = plot::curve("Training", "step", "loss", &series);
+    picture.save(&folder.join("loss.png"))?;
+    picture.save(&folder.join("loss.svg"))?;
+    Ok(())
+}

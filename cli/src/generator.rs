@@ -1,0 +1,209 @@
+//! The paper's synthetic matrices: M = L₀ + S₀ with L₀ = U Uᵀ, of which the true split is known.
+
+use rand::{Rng, RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rand_distr::{Distribution as _, Normal, StudentT, Uniform};
+use rayon::prelude::*;
+use std::fmt;
+use std::str::FromStr;
+
+/// How the entries of U are drawn.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Distribution {
+    /// With this mean and standard deviation.
+    Normal(f64, f64),
+    /// Student's t with so many degrees of freedom.
+    StudentT(f64),
+    /// Between these bounds.
+    Uniform(f64, f64),
+}
+
+impl Distribution {
+    fn draw(self, rng: &mut impl Rng) -> f64 {
+        // `FromStr` has checked the parameters.
+        const CHECKED: &str = "parameters were checked";
+        match self {
+            Distribution::Normal(mean, sd) => Normal::new(mean, sd).expect(CHECKED).sample(rng),
+            Distribution::StudentT(degrees) => StudentT::new(degrees).expect(CHECKED).sample(rng),
+            Distribution::Uniform(low, high) => Uniform::new(low, high).expect(CHECKED).sample(rng),
+        }
+    }
+}
+
+impl FromStr for Distribution {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Distribution, String> {
+        let (name, numbers) = text.split_once(':').unwrap_or((text, ""));
+        let numbers: Vec<f64> = numbers
+            .split(':')
+            .filter(|x| !x.is_empty())
+            .map(|x| x.parse().map_err(|_| format!("\"{x}\" is not a number")))
+            .collect::<Result<_, _>>()?;
+        if numbers.iter().any(|x| !x.is_finite()) {
+            return Err("parameters must be finite".into());
+        }
+        match (name, numbers[..].as_ref()) {
+            ("normal", []) => Ok(Distribution::Normal(0.0, 1.0)),
+            ("normal", &[mean, sd]) if sd > 0.0 => Ok(Distribution::Normal(mean, sd)),
+            ("t", &[degrees]) if degrees > 0.0 => Ok(Distribution::StudentT(degrees)),
+            ("uniform", []) => Ok(Distribution::Uniform(-1.0, 1.0)),
+            ("uniform", &[low, high]) if low < high => Ok(Distribution::Uniform(low, high)),
+            _ => Err(format!(
+                "\"{text}\" is not a distribution: use normal, normal:MEAN:SD, t:DEGREES, uniform or uniform:LOW:HIGH"
+            )),
+        }
+    }
+}
+
+impl fmt::Display for Distribution {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Distribution::Normal(0.0, 1.0) => write!(f, "normal"),
+            Distribution::Normal(mean, sd) => write!(f, "normal:{mean}:{sd}"),
+            Distribution::StudentT(degrees) => write!(f, "t:{degrees}"),
+            Distribution::Uniform(low, high) => write!(f, "uniform:{low}:{high}"),
+        }
+    }
+}
+
+/// A kind of matrix: one cell of the paper's tables.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cell {
+    /// Share of zeros in S₀ at which no more pairs are added.
+    pub sparsity: f64,
+    /// Of the entries of U.
+    pub distribution: Distribution,
+}
+
+impl fmt::Display for Cell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {:.2}", self.distribution, self.sparsity)
+    }
+}
+
+/// Matrices with their true low-rank parts, row-major, one after the other.
+#[derive(Clone, Debug, Default)]
+pub struct Samples {
+    /// L₀ + S₀.
+    pub m: Vec<f64>,
+    /// L₀.
+    pub l: Vec<f64>,
+}
+
+/// Draws `count` matrices, number i from cell `i mod cells`. Matrix i depends on the seed and i only.
+pub fn samples(n: usize, k: usize, cells: &[Cell], seed: u64, first: u64, count: usize) -> Samples {
+    let size = n * n;
+    let mut out = Samples {
+        m: vec![0.0; count * size],
+        l: vec![0.0; count * size],
+    };
+    out.m
+        .par_chunks_exact_mut(size)
+        .zip(out.l.par_chunks_exact_mut(size))
+        .enumerate()
+        .for_each(|(i, (m, l))| {
+            let mut rng = ChaCha8Rng::seed_from_u64(seed);
+            rng.set_stream(first + i as u64);
+            sample(n, k, cells[i % cells.len()], &mut rng, m, l);
+        });
+    out
+}
+
+fn sample(n: usize, k: usize, cell: Cell, rng: &mut ChaCha8Rng, m: &mut [f64], l: &mut [f64]) {
+    let u: Vec<f64> = (0..n * k).map(|_| cell.distribution.draw(rng)).collect();
+    for i in 0..n {
+        for j in 0..n {
+            l[i * n + j] = (0..k).map(|a| u[i * k + a] * u[j * k + a]).sum();
+        }
+    }
+    // S₀ is built in m. Later pairs replace what earlier ones put on the diagonal: the paper's text
+    // leaves this open, and only this way gives its tables.
+    m.fill(0.0);
+    let mut zeros = n * n;
+    while zeros as f64 > cell.sparsity * (n * n) as f64 {
+        let i = rng.random_range(0..n);
+        let j = (i + rng.random_range(1..n)) % n;
+        let b: f64 = rng.random_range(-1.0..=1.0);
+        let a = rng.random_range(b.abs()..=1.0);
+        for (at, x) in [
+            (i * n + j, b),
+            (j * n + i, b),
+            (i * n + i, a),
+            (j * n + j, a),
+        ] {
+            zeros -= usize::from(m[at] == 0.0 && x != 0.0);
+            m[at] = x;
+        }
+    }
+    for (m, l) in m.iter_mut().zip(l) {
+        *m += *l;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cell(sparsity: f64) -> Cell {
+        Cell {
+            sparsity,
+            distribution: Distribution::Normal(0.0, 1.0),
+        }
+    }
+
+    #[test]
+    fn sparsity_is_reached_and_not_overshot_by_more_than_a_pair() {
+        for sparsity in [0.6, 0.8, 0.95] {
+            let n = 20;
+            let samples = samples(n, 3, &[cell(sparsity)], 1, 0, 50);
+            for (m, l) in samples
+                .m
+                .chunks_exact(n * n)
+                .zip(samples.l.chunks_exact(n * n))
+            {
+                let zeros = m.iter().zip(l).filter(|(m, l)| m == l).count();
+                let share = zeros as f64 / (n * n) as f64;
+                assert!(
+                    share <= sparsity && share > sparsity - 4.0 / (n * n) as f64,
+                    "{share}"
+                );
+                for i in 0..n {
+                    for j in 0..n {
+                        assert_eq!(m[i * n + j], m[j * n + i]);
+                        assert!((m[i * n + j] - l[i * n + j]).abs() <= 1.0);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_matrix_depends_on_seed_and_number_only() {
+        let cells = [cell(0.8), cell(0.9)];
+        let all = samples(6, 2, &cells, 7, 0, 10);
+        let some = samples(6, 2, &cells, 7, 4, 2);
+        assert_eq!(all.m[4 * 36..6 * 36], some.m[..]);
+        let other = samples(6, 2, &cells, 8, 4, 2);
+        assert_ne!(some.m, other.m);
+    }
+
+    #[test]
+    fn distributions_are_read_and_written() {
+        for text in ["normal", "normal:1:2", "t:5", "uniform:-1:2"] {
+            assert_eq!(text.parse::<Distribution>().unwrap().to_string(), text);
+        }
+        for text in [
+            "",
+            "t",
+            "t:-1",
+            "normal:1",
+            "normal:0:nan",
+            "uniform:2:1",
+            "cauchy",
+            "t:x",
+        ] {
+            assert!(text.parse::<Distribution>().is_err(), "{text}");
+        }
+    }
+}

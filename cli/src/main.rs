@@ -1,0 +1,32 @@
+//! `denise`: trains, finetunes and runs networks that split covariance matrices into L + S.
+//!
+//! - `commands`: what each subcommand does. `generator`, `files`: where matrices come from.
+//! - `train`: gradient descent. `onnx`: the model files. `plot`: the pictures.
+
+mod commands;
+mod files;
+mod generator;
+mod onnx;
+mod plot;
+mod train;
+
+use clap::Parser;
+use std::process::ExitCode;
+
+/// Splits covariance matrices M into a low-rank L and a sparse S; trains the networks that do it.
+#[derive(Parser)]
+#[command(name = "denise", version)]
+struct Program {
+    #[command(subcommand)]
+    command: commands::Command,
+}
+
+fn main() -> ExitCode {
+    match Program::parse().command.run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("denise: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

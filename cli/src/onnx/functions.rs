@@ -1,0 +1,382 @@
+//! What the nodes of the file mean: its functions, spelt in standard operators.
+//!
+//! They follow the library's kernels step by step, for a whole batch at once. k×k systems are solved by
+//! elimination, unrolled over k: every step takes the first row and column off and updates the rest.
+
+use super::body::{Body, DOMAIN, Name};
+use super::constants::{LEAST, TINY};
+use super::proto::{Attribute, Function, OperatorSet};
+use denise::unrolled::Curvature;
+use denise::unrolled::{GRAM_RIDGE, NYSTROM_PIVOT, RIDGE, RMS_LIMIT};
+
+/// The weights of a layer, attributes of its node.
+pub(super) const WEIGHTS: [&str; 7] = ["alpha", "beta", "gamma", "delta", "sigma", "eta", "mu"];
+
+/// The function that a layer calls.
+pub(super) fn layer_name(curvature: Curvature) -> &'static str {
+    match curvature {
+        Curvature::Shared => "SharedLayer",
+        Curvature::Own => "OwnLayer",
+    }
+}
+
+/// The versions of operators that graph and functions use.
+pub(super) fn operator_sets() -> Vec<OperatorSet> {
+    [("", 17), (DOMAIN, 1)]
+        .map(|(domain, version)| OperatorSet {
+            domain: domain.to_owned(),
+            version,
+        })
+        .to_vec()
+}
+
+/// All functions of a file, for the layers that it has.
+pub(super) fn all(n: usize, k: usize, curvatures: &[Curvature]) -> Vec<Function> {
+    let mut functions = vec![normalise(n), whiten(n, k), start(n), finish()];
+    if !curvatures.is_empty() {
+        functions.push(solve(k));
+    }
+    functions.extend(curvatures.iter().map(|&curvature| layer(n, k, curvature)));
+    functions
+}
+
+fn function(
+    name: &str,
+    doc: &str,
+    (input, output, attribute): (&[&str], &[&str], &[&str]),
+    body: Body,
+) -> Function {
+    let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
+    Function {
+        name: name.to_owned(),
+        input: owned(input),
+        output: owned(output),
+        attribute: owned(attribute),
+        node: body.into_nodes(),
+        doc_string: doc.to_owned(),
+        opset_import: operator_sets(),
+        domain: DOMAIN.to_owned(),
+    }
+}
+
+/// M from the lower triangle of X, its scale s, and M / s.
+fn normalise(n: usize) -> Function {
+    let mut b = Body::default();
+    let mirrored = b.transpose("X");
+    let m = b.op("Where", &["lower", "X", &mirrored]);
+    // Divided before it is summed: the trace of a finite matrix may overflow.
+    let shares = b.times(&m, 1.0 / n as f64);
+    let zero = b.number(0.0);
+    let diagonal = b.op("Where", &["diagonal", &shares, &zero]);
+    let trace = b.sum(&diagonal, &[1, 2]);
+    let sizes = b.op("Abs", &[&shares]);
+    let largest = b.op_with(
+        "ReduceMax",
+        &[&sizes],
+        vec![Attribute::ints("axes", &[1, 2])],
+    );
+    let s = b.op("Max", &[&trace, &largest]);
+    let most = b.number(f64::from(f32::MAX));
+    let s = b.op("Min", &[&s, &most]);
+    // M may be zero.
+    let tiny = b.number(TINY);
+    let divisor = b.op("Max", &[&s, &tiny]);
+    let normal = b.div(&m, &divisor);
+    b.give(&m, "M");
+    b.give(&normal, "N");
+    b.give(&s, "s");
+    let signature: (&[_], &[_], &[_]) = (&["X", "lower", "diagonal"], &["M", "N", "s"], &[]);
+    let doc = "M is the lower triangle of X, mirrored. s = max(tr M, max |M_ij|) / n. N = M / s.";
+    function("Normalise", doc, signature, b)
+}
+
+/// Y C⁻ᵀ, where C is the Cholesky factor of G, column by column.
+///
+/// G may be indefinite. What is left of its diagonal bounds the entries of C, which changes nothing for
+/// a positive semidefinite matrix; and no entry of the result exceeds n.
+fn whiten(n: usize, k: usize) -> Function {
+    let mut b = Body::default();
+    let identity = b.identity(k);
+    let diagonal = b.mul("G", &identity);
+    let diagonal = b.sum(&diagonal, &[2]);
+    let size = b.op("Abs", &[&diagonal]);
+    let size = b.sum(&size, &[1, 2]);
+    let ridge = b.attribute("ridge");
+    let ridge = b.mul(&size, &ridge);
+    let least = b.attribute("least");
+    let least = b.times_plus_tiny(&size, &least);
+    let zero = b.number(0.0);
+
+    // What is left of G, of its diagonal, and of Y.
+    let mut g = "G".to_owned();
+    let mut pivots = b.add(&diagonal, &ridge);
+    let mut y = "Y".to_owned();
+    let mut columns: Vec<Name> = Vec::new();
+    for left in (1..=k).rev() {
+        let last = left == 1;
+        let (pivot, next_pivots) = first(&mut b, &pivots, 1, left);
+        let (column, next_y) = first(&mut b, &y, 2, left);
+        let pivot = b.op("Max", &[&pivot, &least]);
+        let root = b.op("Sqrt", &[&pivot]);
+        let q = b.div(&column, &root);
+        let q = b.clip(&q, n as f64);
+        if !last {
+            let (_, below) = b.split_first(&g, 1, left);
+            let (column, block) = b.split_first(&below, 2, left);
+            let x = b.div(&column, &root);
+            let most = b.op("Max", &[&next_pivots, &zero]);
+            let most = b.op("Sqrt", &[&most]);
+            let x = b.op("Min", &[&x, &most]);
+            let least = b.op("Neg", &[&most]);
+            let x = b.op("Max", &[&x, &least]);
+            let across = b.transpose(&x);
+            let product = b.mul(&x, &across);
+            g = b.sub(&block, &product);
+            let square = b.mul(&x, &x);
+            pivots = b.sub(&next_pivots, &square);
+            let product = b.mul(&q, &across);
+            y = b.sub(&next_y, &product);
+        }
+        columns.push(q);
+    }
+    let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+    let q = b.concat(&columns, 2);
+    b.give(&q, "Q");
+    let signature: (&[_], &[_], &[_]) = (&["G", "Y"], &["Q"], &["ridge", "least"]);
+    let doc = "Q = Y C^-T, where C is the lower Cholesky factor of G + ridge tr|G| I with pivots of at \
+               least `least` tr|G|, and tr|G| is the sum of the diagonal's absolute values.";
+    function("Whiten", doc, signature, b)
+}
+
+/// The first slice and the others, of which there may be none: then both names are the same.
+fn first(b: &mut Body, a: &str, axis: i64, len: usize) -> (Name, Name) {
+    if len == 1 {
+        (a.to_owned(), a.to_owned())
+    } else {
+        b.split_first(a, axis, len)
+    }
+}
+
+/// U₀: two rounds of orthogonal iteration from Ω, then the Nyström factor.
+fn start(n: usize) -> Function {
+    let mut b = Body::default();
+    let mut q = "Omega".to_owned();
+    for round in ["Q1", "Q2"] {
+        let y = b.matmul("N", &q);
+        let across = b.transpose(&y);
+        let gram = b.matmul(&across, &y);
+        b.call(
+            "Whiten",
+            &[&gram, &y],
+            &[round],
+            whitening(GRAM_RIDGE, LEAST * GRAM_RIDGE),
+        );
+        q = round.to_owned();
+    }
+    let y = b.matmul("N", &q);
+    let across = b.transpose(&q);
+    let core = b.matmul(&across, &y);
+    b.call(
+        "Whiten",
+        &[&core, &y],
+        &["Y"],
+        whitening(0.0, NYSTROM_PIVOT),
+    );
+    // Indefinite input can make U₀ large.
+    let limit = b.number(RMS_LIMIT.powi(2));
+    let size = mean_square(&mut b, "Y", n);
+    let size = b.op("Max", &[&size, &limit]);
+    let shrink = b.div(&limit, &size);
+    let shrink = b.op("Sqrt", &[&shrink]);
+    let u = b.mul("Y", &shrink);
+    b.give(&u, "U");
+    let signature: (&[_], &[_], &[_]) = (&["N", "Omega"], &["U"], &[]);
+    let doc = "U: a first factor of N = U U^T + S, from two rounds of orthogonal iteration.";
+    function("Start", doc, signature, b)
+}
+
+fn whitening(ridge: f64, least: f64) -> Vec<Attribute> {
+    vec![
+        Attribute::float("ridge", ridge as f32),
+        Attribute::float("least", least as f32),
+    ]
+}
+
+/// The mean |u_i|² over the rows.
+fn mean_square(b: &mut Body, u: &str, n: usize) -> Name {
+    let squares = b.mul(u, u);
+    let sum = b.sum(&squares, &[1, 2]);
+    b.times(&sum, 1.0 / n as f64)
+}
+
+/// D with (A_i + ridge·tr(A_i)·I) d_i = b_i for every row, by elimination.
+fn solve(k: usize) -> Function {
+    let mut b = Body::default();
+    let identity = b.identity(k);
+    let diagonal = b.mul("A", &identity);
+    let trace = b.sum(&diagonal, &[2, 3]);
+    let (ridge, least) = (b.number(RIDGE), b.number(LEAST * RIDGE));
+    let ridge = b.times_plus_tiny(&trace, &ridge);
+    let least = b.times_plus_tiny(&trace, &least);
+    let ridge = b.mul(&identity, &ridge);
+
+    // What is left of A and of the right-hand side, a column for every row.
+    let mut a = b.add("A", &ridge);
+    let mut rest = b.unsqueeze("B", 3);
+    // For every step the quotient of right-hand side and pivot, and the multipliers of the rows below.
+    let mut steps: Vec<(Name, Option<Name>)> = Vec::new();
+    for left in (1..=k).rev() {
+        if left == 1 {
+            let pivot = b.op("Max", &[&a, &least]);
+            steps.push((b.div(&rest, &pivot), None));
+            break;
+        }
+        let (top, below) = b.split_first(&a, 2, left);
+        let (pivot, row) = b.split_first(&top, 3, left);
+        let (column, block) = b.split_first(&below, 3, left);
+        let (known, next) = b.split_first(&rest, 2, left);
+        let pivot = b.op("Max", &[&pivot, &least]);
+        let multipliers = b.div(&column, &pivot);
+        let product = b.mul(&multipliers, &row);
+        a = b.sub(&block, &product);
+        let product = b.mul(&multipliers, &known);
+        rest = b.sub(&next, &product);
+        steps.push((b.div(&known, &pivot), Some(multipliers)));
+    }
+    let mut d: Option<Name> = None;
+    for (quotient, multipliers) in steps.into_iter().rev() {
+        d = Some(match (d, multipliers) {
+            (Some(d), Some(multipliers)) => {
+                let product = b.mul(&multipliers, &d);
+                let sum = b.sum(&product, &[2]);
+                let x = b.sub(&quotient, &sum);
+                b.concat(&[&x, &d], 2)
+            }
+            _ => quotient,
+        });
+    }
+    let axis = b.list(&[3]);
+    let d = b.op("Squeeze", &[&d.unwrap_or_default(), &axis]);
+    b.give(&d, "D");
+    let signature: (&[_], &[_], &[_]) = (&["A", "B"], &["D"], &[]);
+    let doc = "Solves (A_i + 1e-4 tr(A_i) I) d_i = b_i for the rows d_i of D and b_i of B; A has one \
+               matrix for all rows, or one for each.";
+    function("Solve", doc, signature, b)
+}
+
+/// One layer: a damped step of iteratively reweighted least squares, row by row.
+fn layer(n: usize, k: usize, curvature: Curvature) -> Function {
+    let mut b = Body::default();
+    let [alpha, beta, gamma, delta, sigma, eta, mu] = WEIGHTS.map(|name| b.attribute(name));
+    let across = b.transpose("U");
+    let low = b.matmul("U", &across);
+    let r = b.sub("N", &low);
+
+    // The weights w, and w R.
+    let square = b.mul("m", "m");
+    let scale = affine(&mut b, &alpha, &square, &beta);
+    let diagonal_scale = affine(&mut b, &gamma, &square, &delta);
+    let scales = b.op("Where", &["diagonal", &diagonal_scale, &scale]);
+    let one = b.number(1.0);
+    let trust = b.op("Where", &["diagonal", &sigma, &one]);
+    let r_square = b.mul(&r, &r);
+    let sum = b.add(&scales, &r_square);
+    let most = b.mul(&trust, &scales);
+    let w = b.div(&most, &sum);
+    let c = b.mul(&w, &r);
+    let right = b.matmul(&c, "U");
+
+    // The step d of every row.
+    let d = match curvature {
+        Curvature::Shared => {
+            let gram = b.matmul(&across, "U");
+            let gram = b.unsqueeze(&gram, 1);
+            b.call("Solve", &[&gram, &right], &["D"], Vec::new());
+            let total = b.sum(&w, &[2]);
+            let n = b.number(n as f64);
+            let factor = b.div(&n, &total);
+            b.mul("D", &factor)
+        }
+        Curvature::Own => {
+            let (down, along) = (b.unsqueeze("U", 3), b.unsqueeze("U", 2));
+            let products = b.mul(&down, &along);
+            let products = b.reshape(&products, &[n, k * k]);
+            let a = b.matmul(&w, &products);
+            let a = b.reshape(&a, &[n, k, k]);
+            b.call("Solve", &[&a, &right], &["D"], Vec::new());
+            "D".to_owned()
+        }
+    };
+
+    // A long step is shortened smoothly.
+    let size = mean_square(&mut b, "U", n);
+    let most = b.number(RMS_LIMIT.powi(2));
+    let limit = b.op("Min", &[&size, &most]);
+    let factor = b.number(16.0);
+    let limit = b.times_plus_tiny(&limit, &factor);
+    let d_square = b.mul(&d, &d);
+    let length = b.sum(&d_square, &[2]);
+    let length = b.add(&limit, &length);
+    let damping = b.div(&limit, &length);
+    let damping = b.mul(&eta, &damping);
+    let step = b.mul(&damping, &d);
+    let moved = b.add("U", &step);
+    let momentum = b.sub("U", "V");
+    let momentum = b.mul(&mu, &momentum);
+    let next = b.add(&moved, &momentum);
+
+    let sizes = b.op("Abs", &[&r]);
+    let zero = b.number(0.0);
+    let sizes = b.op("Where", &["diagonal", &zero, &sizes]);
+    let total = b.sum(&sizes, &[1, 2]);
+    let mean = b.times(&total, 1.0 / (n * (n - 1)) as f64);
+    b.give(&next, "W");
+    b.give(&mean, "mean");
+    let signature: (&[_], &[_], &[_]) =
+        (&["N", "U", "V", "m", "diagonal"], &["W", "mean"], &WEIGHTS);
+    let doc = match curvature {
+        Curvature::Shared => {
+            "A step from U to W for N = U U^T + S, with one curvature for all rows. V is the U of the \
+             layer before, m its mean |R_ij|."
+        }
+        Curvature::Own => {
+            "A step from U to W for N = U U^T + S, with a curvature for each row. V is the U of the \
+             layer before, m its mean |R_ij|."
+        }
+    };
+    function(layer_name(curvature), doc, signature, b)
+}
+
+/// a·x + c.
+fn affine(b: &mut Body, a: &str, x: &str, c: &str) -> Name {
+    let product = b.mul(a, x);
+    b.add(&product, c)
+}
+
+/// U, L = s U Uᵀ and S = M − L. L is symmetric to the bit, whatever the order in which a runtime adds.
+fn finish() -> Function {
+    let mut b = Body::default();
+    // NaN if an entry of M is not finite, and then so is every result, as in the library.
+    let poison = b.times("M", 0.0);
+    let poison = b.sum(&poison, &[1, 2]);
+    let root = b.op("Sqrt", &["s"]);
+    let factor = b.mul("F", &root);
+    let u = b.add(&factor, &poison);
+    let across = b.transpose("F");
+    let low = b.matmul("F", &across);
+    let low = b.mul(&low, "s");
+    let mirrored = b.transpose(&low);
+    let low = b.op("Where", &["lower", &low, &mirrored]);
+    let most = f64::from(f32::MAX);
+    let low = b.clip(&low, most);
+    let sparse = b.sub("M", &low);
+    let sparse = b.clip(&sparse, most);
+    let l = b.add(&low, &poison);
+    let s = b.add(&sparse, &poison);
+    b.give(&u, "U");
+    b.give(&l, "L");
+    b.give(&s, "S");
+    let signature: (&[_], &[_], &[_]) = (&["M", "s", "F", "lower"], &["U", "L", "S"], &[]);
+    let doc = "U = sqrt(s) F, L = U U^T, S = M - L.";
+    function("Finish", doc, signature, b)
+}

@@ -1,0 +1,156 @@
+//! The file: graph, functions and metadata, written so that a reader never sees half of it.
+
+use super::proto::{Entry, Model};
+use super::{functions, graph};
+use denise::unrolled::{Curvature, Layer};
+use denise::{MAX_K, MAX_N};
+use prost::Message;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// The library reads no more.
+const MAX_LAYERS: usize = 64;
+/// What the library reads; callers cannot give these.
+const KEYS: [&str; 5] = [
+    "denise.topology",
+    "denise.version",
+    "denise.n",
+    "denise.k",
+    "denise.layers",
+];
+
+/// Writes a network for n×n matrices and rank `k` to an ONNX file.
+///
+/// `metadata` is added to what the file says about itself: what it was trained on, how well it did. An
+/// existing file is replaced at once or not at all. Sizes and weights that the library would refuse, and
+/// metadata under a key of its own, are refused with [`io::ErrorKind::InvalidInput`].
+pub(crate) fn write(
+    path: &Path,
+    n: usize,
+    k: usize,
+    layers: &[Layer],
+    metadata: &[(String, String)],
+) -> io::Result<()> {
+    check(n, k, layers, metadata)
+        .map_err(|message| io::Error::new(io::ErrorKind::InvalidInput, message))?;
+    let bytes = to_bytes(n, k, layers, metadata);
+    // In the same directory, so that it can be renamed.
+    let temporary = temporary(path)?;
+    let result = save(&temporary, &bytes).and_then(|()| fs::rename(&temporary, path));
+    if result.is_err() {
+        // The first error says more than a second one could.
+        let _ = fs::remove_file(&temporary);
+    }
+    result
+}
+
+/// The bytes of the file that [`write`] writes, for arguments that it accepts.
+pub(crate) fn to_bytes(
+    n: usize,
+    k: usize,
+    layers: &[Layer],
+    metadata: &[(String, String)],
+) -> Vec<u8> {
+    let version = env!("CARGO_PKG_VERSION");
+    let own = [
+        "unrolled".to_owned(),
+        version.to_owned(),
+        n.to_string(),
+        k.to_string(),
+        lines(layers),
+    ];
+    let own = KEYS.map(str::to_owned).into_iter().zip(own);
+    let metadata = metadata.iter().cloned().chain(own);
+    let curvatures: Vec<Curvature> = [Curvature::Shared, Curvature::Own]
+        .into_iter()
+        .filter(|&curvature| layers.iter().any(|layer| layer.curvature == curvature))
+        .collect();
+    let model = Model {
+        ir_version: 8,
+        opset_import: functions::operator_sets(),
+        producer_name: "denise".to_owned(),
+        producer_version: version.to_owned(),
+        doc_string: format!(
+            "Splits symmetric {n}x{n} matrices M, of which the lower triangle is read, into L + S: \
+             L = U U^T of rank at most {k}, S sparse."
+        ),
+        graph: Some(graph::network(n, k, layers)),
+        metadata_props: Vec::new(),
+        functions: functions::all(n, k, &curvatures),
+    };
+    // One message after another means the fields of both. What the library reads comes last, so that it
+    // notices when the end of a file is missing.
+    let last = Model {
+        metadata_props: metadata.map(|(key, value)| Entry { key, value }).collect(),
+        ..Model::default()
+    };
+    [model.encode_to_vec(), last.encode_to_vec()].concat()
+}
+
+/// One line per layer: its curvature and its weights, each the shortest decimal that reads back to it.
+pub(crate) fn lines(layers: &[Layer]) -> String {
+    let lines: Vec<String> = layers
+        .iter()
+        .map(|layer| {
+            let curvature = match layer.curvature {
+                Curvature::Shared => "shared",
+                Curvature::Own => "own",
+            };
+            graph::numbers(layer)
+                .iter()
+                .fold(curvature.to_owned(), |line, x| format!("{line} {x:?}"))
+        })
+        .collect();
+    lines.join("\n")
+}
+
+fn check(
+    n: usize,
+    k: usize,
+    layers: &[Layer],
+    metadata: &[(String, String)],
+) -> Result<(), String> {
+    if n > MAX_N || k > MAX_K || k == 0 || k >= n {
+        return Err(format!(
+            "n = {n}, k = {k}: k must be at least 1, less than n and at most {MAX_K}, and n at most {MAX_N}"
+        ));
+    }
+    if layers.is_empty() || layers.len() > MAX_LAYERS {
+        let count = layers.len();
+        return Err(format!("{count} layers: a file has 1 to {MAX_LAYERS}"));
+    }
+    // The library knows which weights it takes.
+    let options = denise::Options {
+        n: 2,
+        k: 1,
+        max_concurrency: 1,
+        ..denise::Options::default()
+    };
+    denise::Model::unrolled(layers, &options).map_err(|error| error.to_string())?;
+    match metadata
+        .iter()
+        .find(|(key, _)| KEYS.contains(&key.as_str()))
+    {
+        Some((key, _)) => Err(format!("the metadata key {key} is taken; choose another")),
+        None => Ok(()),
+    }
+}
+
+fn temporary(path: &Path) -> io::Result<PathBuf> {
+    let name = path.file_name().ok_or_else(|| {
+        let message = format!("{} does not name a file", path.display());
+        io::Error::new(io::ErrorKind::InvalidInput, message)
+    })?;
+    let mut hidden = std::ffi::OsString::from(".");
+    hidden.push(name);
+    hidden.push(format!(".{}.tmp", std::process::id()));
+    Ok(path.with_file_name(hidden))
+}
+
+fn save(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = File::create(path)?;
+    file.write_all(bytes)?;
+    // A rename may reach the disk before what it names.
+    file.sync_all()
+}

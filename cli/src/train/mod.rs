@@ -1,0 +1,17 @@
+//! Training: gradient descent on the weights of the layers.
+
+mod adam;
+mod batch;
+mod checkpoint;
+mod graph;
+mod run;
+mod supervised;
+mod unsupervised;
+mod validate;
+mod weights;
+
+pub use run::{Config, Outcome, run};
+pub use supervised::Supervised;
+pub use unsupervised::{Unsupervised, mean_abs_s};
+pub use validate::{Accuracy, measure};
+pub use weights::initial;

@@ -1,0 +1,71 @@
+//! How good a network is, measured through the library's own kernels.
+
+use crate::generator::{Cell, samples};
+use denise::unrolled::Layer;
+use denise::{Model, Options, Outputs};
+
+/// Accuracy on one cell.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Accuracy {
+    /// Mean of ‖L − L₀‖_F / ‖L₀‖_F.
+    pub mean: f64,
+    /// The largest.
+    pub worst: f64,
+    /// Mean share of |S_ij| at most 0.01.
+    pub sparsity: f64,
+}
+
+/// |S_ij| up to this counts as zero, as in the paper's tables.
+const ZERO: f64 = 0.01;
+
+/// Measures every cell on `count` matrices drawn from a seed.
+pub fn measure(
+    n: usize,
+    k: usize,
+    layers: &[Layer],
+    cells: &[Cell],
+    seed: u64,
+    count: usize,
+) -> Result<Vec<Accuracy>, denise::Error> {
+    let options = Options {
+        n,
+        k,
+        ..Options::default()
+    };
+    let model = Model::unrolled(layers, &options)?;
+    let size = n * n;
+    cells
+        .iter()
+        .map(|&cell| {
+            let data = samples(n, k, &[cell], seed, 0, count);
+            let m: Vec<f32> = data.m.iter().map(|&x| x as f32).collect();
+            let mut l = vec![0.0_f32; m.len()];
+            let out = Outputs {
+                l: Some(&mut l),
+                ..Outputs::default()
+            };
+            model.decompose(&m, out)?;
+            let mut all = Accuracy::default();
+            let matrices = l.chunks_exact(size).zip(data.l.chunks_exact(size));
+            for ((l, truth), m) in matrices.zip(data.m.chunks_exact(size)) {
+                let (mut wrong, mut norm, mut zeros) = (0.0, 0.0, 0);
+                for i in 0..size {
+                    wrong += (f64::from(l[i]) - truth[i]).powi(2);
+                    norm += truth[i].powi(2);
+                    zeros += usize::from((m[i] - f64::from(l[i])).abs() <= ZERO);
+                }
+                let error = (wrong / norm).sqrt();
+                all.mean += error / count as f64;
+                all.worst = all.worst.max(error);
+                all.sparsity += zeros as f64 / size as f64 / count as f64;
+            }
+            Ok(all)
+        })
+        .collect()
+}
+
+/// One number for all cells: the geometric mean, in which no cell drowns another.
+pub fn score(cells: &[Accuracy]) -> f64 {
+    let logs: f64 = cells.iter().map(|x| x.mean.max(1e-12).ln()).sum();
+    (logs / cells.len() as f64).exp()
+}

@@ -1,0 +1,130 @@
+//! The weights as the optimiser sees them: free numbers, from which each weight gets its range.
+
+use super::graph::WEIGHTS;
+use denise::unrolled::{Curvature, Layer};
+
+/// A logarithm for what must be positive, a logit for what lies between 0 and 1, and the number itself
+/// for steps and momentum.
+pub type Free = [f64; WEIGHTS];
+
+/// The bounds of the library, with a margin for rounding in `f32`.
+const POSITIVE: (f64, f64) = (1e-14, 50.0);
+
+/// The free numbers of a layer.
+pub fn free(layer: &Layer) -> Free {
+    let log = |x: f64| x.clamp(POSITIVE.0, POSITIVE.1).ln();
+    let sigma = layer.sigma.clamp(1e-6, 1.0 - 1e-6);
+    [
+        log(layer.alpha),
+        log(layer.beta),
+        log(layer.gamma),
+        log(layer.delta),
+        (sigma / (1.0 - sigma)).ln(),
+        layer.eta,
+        layer.mu,
+    ]
+}
+
+/// Back within the ranges that the library accepts.
+pub fn confine(free: &mut Free) {
+    for x in &mut free[..4] {
+        *x = x.clamp(POSITIVE.0.ln(), POSITIVE.1.ln());
+    }
+    free[4] = free[4].clamp(-12.0, 12.0);
+    free[5] = free[5].clamp(-3.9, 3.9);
+    free[6] = free[6].clamp(-0.89, 0.89);
+}
+
+/// The layer that they stand for.
+pub fn layer(curvature: Curvature, free: &Free) -> Layer {
+    Layer {
+        curvature,
+        alpha: free[0].exp(),
+        beta: free[1].exp(),
+        gamma: free[2].exp(),
+        delta: free[3].exp(),
+        sigma: 1.0 / (1.0 + (-free[4]).exp()),
+        eta: free[5],
+        mu: free[6],
+    }
+}
+
+/// The weights in the order of the graph.
+pub fn values(layer: &Layer) -> [f64; WEIGHTS] {
+    [
+        layer.alpha,
+        layer.beta,
+        layer.gamma,
+        layer.delta,
+        layer.sigma,
+        layer.eta,
+        layer.mu,
+    ]
+}
+
+/// The gradient by the free numbers, from the one by the weights.
+pub fn pull_back(layer: &Layer, gradient: &[f64; WEIGHTS]) -> Free {
+    let x = values(layer);
+    let mut out = *gradient;
+    for e in 0..4 {
+        out[e] *= x[e];
+    }
+    out[4] *= x[4] * (1.0 - x[4]);
+    out
+}
+
+/// Where training starts: the scale e of what counts as an outlier falls geometrically.
+pub fn initial(layers: usize, shared: usize) -> Vec<Layer> {
+    (0..layers)
+        .map(|t| {
+            let progress = t as f64 / (layers.max(2) - 1) as f64;
+            let e = 0.3 * 0.01_f64.powf(progress);
+            Layer {
+                curvature: if t < shared {
+                    Curvature::Shared
+                } else {
+                    Curvature::Own
+                },
+                alpha: 0.5,
+                beta: e * e,
+                gamma: 0.5,
+                delta: e * e,
+                sigma: 0.5,
+                eta: if t == 0 { 0.7 } else { 1.0 },
+                mu: 0.1,
+            }
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn free_numbers_stand_for_their_layer_and_gradients_follow() {
+        let original = initial(5, 2)[3];
+        let numbers = free(&original);
+        let back = layer(original.curvature, &numbers);
+        for (a, b) in values(&original).iter().zip(values(&back)) {
+            assert!((a - b).abs() < 1e-12 * a.abs());
+        }
+        // Of f = Σ e·weight, by differences.
+        let f = |numbers: &Free| -> f64 {
+            let x = values(&layer(original.curvature, numbers));
+            (0..WEIGHTS).map(|e| (e + 1) as f64 * x[e]).sum()
+        };
+        let by_weight = core::array::from_fn(|e| (e + 1) as f64);
+        let gradient = pull_back(&original, &by_weight);
+        for e in 0..WEIGHTS {
+            let (mut up, mut down) = (numbers, numbers);
+            up[e] += 1e-5;
+            down[e] -= 1e-5;
+            let slope = (f(&up) - f(&down)) / 2e-5;
+            assert!(
+                (slope - gradient[e]).abs() < 1e-6 * slope.abs().max(1e-3),
+                "{e}"
+            );
+        }
+    }
+}

@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# The program from the outside: every subcommand does what its help says, and bad input gets a sentence.
+set -euo pipefail
+denise=$1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+here=$(dirname "$0")
+prices=$here/data/sp500/sp500_dataset.csv.gz
+checks=0
+
+ok() { checks=$((checks + 1)); }
+# refuses 'part of the message' arguments...: fails, says so, and does not panic.
+refuses() {
+  local expected=$1
+  shift
+  if "$denise" "$@" > "$work/stdout" 2> "$work/stderr"; then
+    echo "accepted: denise $*" >&2
+    exit 1
+  fi
+  if ! grep -qF -- "$expected" "$work/stderr" || grep -q panicked "$work/stderr"; then
+    echo "denise $*: expected \"$expected\", got:" >&2
+    cat "$work/stderr" >&2
+    exit 1
+  fi
+  ok
+}
+has() { grep -qF -- "$2" "$1" || { echo "$1 lacks \"$2\"" >&2; cat "$1" >&2; exit 1; }; ok; }
+
+"$denise" --help > "$work/help"
+for command in decompose train finetune generate eval info plot; do
+  has "$work/help" "$command"
+  "$denise" "$command" --help > /dev/null
+done
+
+# Matrices, their decomposition, and what is known about them.
+"$denise" generate --count 50 --sparsity 0.9 --distribution normal --out "$work" > /dev/null
+"$denise" decompose "$work/M.npy" --out "$work/split" --json > "$work/summary"
+has "$work/summary" '"matrices": 50'
+has "$work/summary" '"not_finite": 0'
+for name in L S U; do test -s "$work/split/$name.npy"; done
+"$denise" decompose "$work/M.npy" --model "$here/../models/default.onnx" --out "$work/again" > /dev/null
+cmp "$work/split/L.npy" "$work/again/L.npy" # the built-in network is the default model
+ok
+"$denise" eval --count 50 --json > "$work/eval"
+has "$work/eval" '"distribution": "t:5"'
+"$denise" info "$here/../models/default.onnx" > "$work/info"
+has "$work/info" 'unrolled network'
+
+# Prices.
+"$denise" decompose "$prices" --table prices --out "$work/sp500" > "$work/stdout"
+has "$work/stdout" '1643 matrices of 20×20'
+"$denise" plot "$prices" --table prices --index 1642 -o "$work/a.png" -o "$work/a.svg" > /dev/null
+head -c 8 "$work/a.png" | cmp - <(printf '\x89PNG\r\n\x1a\n')
+has "$work/a.svg" '<svg'
+
+# A short training, gone on with, and a short finetuning.
+train=(train -n 8 -k 2 --layers 4 --shared 2 --steps 20 --every 5 --batch 20 --validation 20 --test 20)
+"$denise" "${train[@]}" --out "$work/model" > "$work/stdout" 2> /dev/null
+has "$work/stdout" '2 shared + 2 own layers'
+for name in model.onnx log.jsonl loss.png loss.svg result.json checkpoint.json; do test -s "$work/model/$name"; done
+cp "$work/model/model.onnx" "$work/first.onnx"
+"$denise" "${train[@]}" --out "$work/model" > /dev/null 2> /dev/null
+cmp "$work/first.onnx" "$work/model/model.onnx" # nothing was left to do
+ok
+"$denise" finetune "$prices" --table prices --steps 20 --batch 32 --out "$work/tuned" --json > "$work/tuned.json" 2> /dev/null
+has "$work/tuned.json" 'mean_abs_s_after'
+"$denise" info "$work/tuned/model.onnx" > /dev/null
+
+# What goes wrong.
+printf '1,2\n2,x\n' > "$work/bad.csv"
+printf '1,2,3\n2,1,3\n' > "$work/wide.csv"
+head -c 300 "$work/M.npy" > "$work/short.npy"
+head -c 300 "$here/../models/default.onnx" > "$work/short.onnx"
+refuses 'bad.csv:2:2: "x" is not a number' decompose "$work/bad.csv" --out "$work/x"
+refuses 'wide.csv' decompose "$work/wide.csv" --out "$work/x"
+refuses 'short.npy' decompose "$work/short.npy" --out "$work/x"
+refuses 'missing.npy' decompose "$work/missing.npy" --out "$work/x"
+refuses 'name' decompose "$here/check_program.sh" --out "$work/x"
+refuses 'short.onnx' info "$work/short.onnx"
+refuses 'less than' decompose "$work/M.npy" -k 20 --out "$work/x"
+refuses '--index 50' plot "$work/M.npy" --index 50 -o "$work/a.png"
+refuses '.svg or .png' plot "$work/M.npy" -o "$work/a.gif"
+refuses 'other options' "${train[@]}" --seed 7 --out "$work/model"
+refuses 'distribution' generate --distribution cauchy --out "$work/x"
+refuses '--share' finetune "$work/M.npy" --share 0 --out "$work/x"
+test ! -e "$work/x"
+echo "$checks checks of the program passed"
