@@ -18,7 +18,8 @@ ABI := $(shell sed -n 's/^const ABI: u32 = \([0-9]*\);/\1/p' build.rs)
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 
 WARN := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror
-C_TEST := -std=c11 $(WARN) -Wstrict-prototypes $(CFLAGS) -I$(STAGE)/include -Itests/c
+C_TEST := -std=c11 $(WARN) -Wstrict-prototypes $(CFLAGS) -I$(STAGE)/include -Itests/c \
+          -DMODEL='"models/default.onnx"'
 CXX_TEST := -std=c++17 $(WARN) $(CXXFLAGS) -I$(STAGE)/include
 # $ORIGIN: the programs find the library beside their own directory, wherever the tree is.
 LINK := -L$(STAGE)/lib -ldenise -lm -pthread -Wl,-rpath,'$$ORIGIN/stage/lib'

@@ -149,8 +149,10 @@ pub unsafe extern "C" fn denise_options_init(options: *mut denise_options) {
     }
 }
 
-/// Loads a model from a file; path NULL gives the network built into the library. options may be NULL.
-/// On success *model is a handle for denise_free; on failure it is NULL. Allocates.
+/// Loads a model from a file, which the program denise writes (ONNX); path NULL gives the network built
+/// into the library. options may be NULL. On success *model is a handle for denise_free; on failure it
+/// is NULL: DENISE_ERR_IO if the file cannot be read, DENISE_ERR_FORMAT if it is damaged or no model,
+/// DENISE_ERR_UNSUPPORTED if it is an ONNX model of another kind. Allocates.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn denise_load(
     path: *const c_char,
@@ -201,8 +203,8 @@ pub unsafe extern "C" fn denise_load_memory(
 /// - A matrix with NaN or infinity gets NaN in its outputs; the call returns DENISE_ERR_NOT_FINITE after
 ///   finishing all others.
 /// - Results do not depend, to the bit, on count, on the place in the batch, or on threads.
-/// - Finite input gives finite output. Magnitudes are limited to the largest finite value, which only
-///   matrices with entries above 1e-5 of it can reach.
+/// - Finite input gives finite output. Magnitudes are limited to the largest finite value, which with the
+///   built-in network only matrices with entries above 1e-5 of it can reach.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn denise_decompose_batch(
     model: *const denise_model,

@@ -62,8 +62,8 @@ impl<F: Kernels> Engine<F> {
         };
         engine.omega.try_reserve_exact(n * k)?;
         engine.omega.extend(omega(n, k).map(F::from_f64));
-        // No vector is narrower than two.
-        if cfg!(test) || lanes_fit::<F, 2>(n, k) {
+        // No vector of this shape is narrower.
+        if cfg!(test) || lanes_fit::<F, 4>(n, k) {
             engine.places.try_reserve_exact(n * n)?;
             engine.places.extend(lanes::places(n));
         }
@@ -166,8 +166,13 @@ fn single_len<F: Real, const W: usize>(n: usize, k: usize) -> usize {
     Buffers::<F, W>::len(shape.matrix_len::<W>(), shape.row_vectors::<W>(), k) * W
 }
 
+/// Two lanes gain little over the single shape and cost as much code as eight. Tests try them all.
+const fn worthwhile(lanes: usize) -> bool {
+    lanes > 2 || cfg!(test)
+}
+
 fn lanes_fit<F: Real, const W: usize>(n: usize, k: usize) -> bool {
-    lanes_len::<F, W>(n, k) * size_of::<F>() <= LANES_MEMORY
+    worthwhile(W) && lanes_len::<F, W>(n, k) * size_of::<F>() <= LANES_MEMORY
 }
 
 /// Values of working memory that matrices of this size need.
@@ -200,7 +205,7 @@ impl<F: Kernels> Engine<F> {
                 Shapes::Single => false,
             };
             let group = batch.take(if lanes { W.min(batch.count) } else { 1 });
-            let finite = if lanes {
+            let finite = if worthwhile(W) && lanes {
                 let shape = Lanes {
                     n: self.n,
                     places: &self.places,

@@ -90,4 +90,16 @@ mod tests {
             "0/0 where R is zero"
         );
     }
+
+    /// The header promises that L exceeds M by less than a factor of 1e5.
+    #[test]
+    fn rows_of_u_stay_bounded_with_the_builtin_weights() {
+        let limit = 2.0 * super::super::RMS_LIMIT;
+        let (mut step, mut length) = (0.0, super::super::RMS_LIMIT * 512.0_f64.sqrt());
+        for layer in builtin() {
+            step = layer.eta.abs() * limit + layer.mu.abs() * step;
+            length += step;
+        }
+        assert!(length * length < 1e5, "{length}");
+    }
 }

@@ -399,10 +399,54 @@ static void test_load_memory(void) {
   CHECK(denise_load_memory(garbage, SIZE_MAX, NULL, &model) == DENISE_ERR_SHAPE && model == NULL);
   for (size_t size = 1; size <= sizeof garbage; size *= 2) {
     denise_status status = denise_load_memory(garbage, size, NULL, &model);
-    /* UNSUPPORTED as long as this version reads no model files. */
-    CHECK(status == DENISE_ERR_FORMAT || status == DENISE_ERR_UNSUPPORTED);
-    CHECK(model == NULL);
+    CHECK(status == DENISE_ERR_FORMAT && model == NULL);
   }
+}
+
+/* The shipped model from its file and from memory; what is cut off or altered is refused. */
+static void test_model_file(void) {
+  FILE *file = fopen(MODEL, "rb");
+  CHECK(file != NULL);
+  if (file == NULL) return;
+  static unsigned char bytes[1 << 20];
+  size_t size = fread(bytes, 1, sizeof bytes, file);
+  fclose(file);
+  CHECK(size > 1000 && size < sizeof bytes);
+
+  static const uint32_t sizes[][2] = {{0, 0}, {20, 3}, {7, 2}, {50, 5}};
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    denise_options options = options_for(sizes[i][0], sizes[i][1]);
+    denise_model *builtin = load(&options), *from_file = NULL, *from_memory = NULL;
+    CHECK(denise_load(MODEL, &options, &from_file) == DENISE_OK);
+    CHECK(denise_load_memory(bytes, size, &options, &from_memory) == DENISE_OK);
+    size_t n = denise_n(builtin);
+    CHECK(denise_n(from_file) == n && denise_k(from_memory) == denise_k(builtin));
+    static double m[2500], l[3][2500];
+    make_matrix(m, n, i);
+    denise_model *all[] = {builtin, from_file, from_memory};
+    for (size_t j = 0; j < 3; j++) {
+      CHECK(denise_decompose_batch_f64(all[j], 1, m, NULL, l[j], NULL, NULL) == DENISE_OK);
+      CHECK(memcmp(l[0], l[j], n * n * sizeof **l) == 0); /* the built-in network is this file */
+      denise_free(all[j]);
+    }
+  }
+
+  denise_model *model = NULL;
+  for (size_t length = 0; length < size; length += quick ? 1024 : 16) {
+    denise_status status = denise_load_memory(bytes, length, NULL, &model);
+    CHECK((status == DENISE_ERR_FORMAT || status == DENISE_ERR_UNSUPPORTED) && model == NULL);
+  }
+  for (size_t at = 0; at < size; at += quick ? 257 : 7) {
+    unsigned char before = bytes[at];
+    bytes[at] = (unsigned char)~before;
+    denise_status status = denise_load_memory(bytes, size, NULL, &model);
+    CHECK(status == DENISE_OK || status == DENISE_ERR_FORMAT || status == DENISE_ERR_UNSUPPORTED);
+    CHECK((status == DENISE_OK) == (model != NULL));
+    denise_free(model);
+    bytes[at] = before;
+  }
+  refuse(__FILE__, options_for(0, 0), DENISE_ERR_FORMAT, __LINE__);
+  refuse("/dev/zero", options_for(0, 0), DENISE_ERR_IO, __LINE__);
 }
 
 /* The message fits its buffer, whatever the size, and is a prefix of the whole. */
@@ -1068,6 +1112,7 @@ int main(int argc, char **argv) {
   test_load();
   test_load_errors();
   test_load_memory();
+  test_model_file();
   test_message_size();
   test_out_of_memory();
   uint32_t flags[3];

@@ -5,7 +5,7 @@ use super::input::Input;
 use super::model::Model;
 use super::train::save_curve;
 use crate::onnx;
-use crate::train::{Config, Unsupervised, mean_abs_s, run as train};
+use crate::train::{Config, Keep, Unsupervised, mean_abs_s, run as train};
 use std::error::Error;
 use std::path::PathBuf;
 
@@ -23,13 +23,13 @@ pub struct Args {
     #[arg(long, default_value_t = 0.77)]
     share: f64,
     /// Steps of gradient descent.
-    #[arg(long, default_value_t = 300)]
+    #[arg(long, default_value_t = 600)]
     steps: usize,
     /// Matrices in a step.
-    #[arg(long, default_value_t = 128)]
+    #[arg(long, default_value_t = 64)]
     batch: usize,
     /// Largest learning rate.
-    #[arg(long, default_value_t = 0.01)]
+    #[arg(long, default_value_t = 0.03)]
     rate: f64,
     /// Seed of all random numbers.
     #[arg(long, default_value_t = 1)]
@@ -47,6 +47,27 @@ pub struct Args {
 
 /// Of the matrices to learn from, one in so many, from the last, chooses the best weights.
 const CHOOSE: usize = 5;
+
+impl Args {
+    /// How the weights are found, in a text.
+    fn settings(&self) -> String {
+        let Args {
+            k,
+            share,
+            steps,
+            batch,
+            rate,
+            seed,
+            ..
+        } = self;
+        format!("k {k:?}, share {share}, steps {steps}, batch {batch}, rate {rate}, seed {seed}")
+    }
+
+    /// The same, and from what.
+    fn identity(&self) -> String {
+        format!("{:?}, {:?}, {}", self.input, self.model, self.settings())
+    }
+}
 
 /// Finetunes, measures, writes.
 pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
@@ -72,7 +93,8 @@ pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         clip: 1.0,
         every: 10,
         patience: 10,
-        identity: format!("{args:?}"),
+        keep: Keep::Best,
+        identity: args.identity(),
     };
     let device = args.device.open();
     let mut task = Unsupervised::new(
@@ -98,7 +120,7 @@ pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         "seconds": seconds,
     });
     let metadata = [
-        ("denise.finetuning".into(), format!("{args:?}")),
+        ("denise.finetuning".into(), args.settings()),
         ("denise.result".into(), result.to_string()),
     ];
     onnx::write(

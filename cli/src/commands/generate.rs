@@ -38,6 +38,9 @@ pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     std::fs::create_dir_all(&args.out).map_err(|e| format!("{}: {e}", args.out.display()))?;
     npy::write(&args.out.join("M.npy"), &[count, n, n], &data.m)?;
     npy::write(&args.out.join("L0.npy"), &[count, n, n], &data.l)?;
-    println!("{count} matrices: M.npy and L0.npy are in {}", args.out.display());
+    println!(
+        "{count} matrices: M.npy and L0.npy are in {}",
+        args.out.display()
+    );
     Ok(())
 }

@@ -2,9 +2,10 @@
 
 use super::device::Kind;
 use super::eval::{Cells, json, table};
-use super::model::describe;
-use crate::train::{Config, Outcome, Supervised, initial, measure, run as train};
+use super::model::{Model, describe};
+use crate::train::{Config, Keep, Outcome, Supervised, initial, measure, run as train};
 use crate::{onnx, plot};
+use denise::unrolled::Layer;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
@@ -17,6 +18,9 @@ pub struct Args {
     /// Rank of L.
     #[arg(long, short, default_value_t = 3)]
     k: usize,
+    /// A model to go on from, instead of --layers and --shared.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["layers", "shared"])]
+    model: Option<PathBuf>,
     /// Layers.
     #[arg(long, default_value_t = 12, value_parser = clap::value_parser!(u16).range(1..=64))]
     layers: u16,
@@ -41,14 +45,17 @@ pub struct Args {
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Matrices of each kind to validate on.
-    #[arg(long, default_value_t = 500)]
+    #[arg(long, default_value_t = 5000)]
     validation: usize,
     /// Steps between two validations, each of which leaves a checkpoint.
     #[arg(long, default_value_t = 100)]
     every: usize,
     /// Validations without a better one after which training ends.
-    #[arg(long, default_value_t = 20)]
+    #[arg(long, default_value_t = 60)]
     patience: usize,
+    /// Which weights to keep.
+    #[arg(long, value_enum, default_value_t)]
+    keep: Keep,
     /// Matrices of each kind on which the result is measured at the end.
     #[arg(long, default_value_t = 10_000)]
     test: usize,
@@ -62,6 +69,40 @@ pub struct Args {
     /// Print the result as JSON.
     #[arg(long)]
     json: bool,
+}
+
+impl Args {
+    /// What decides the weights, in a text: neither where they go nor how they are measured.
+    fn identity(&self, start: &[Layer]) -> String {
+        let Args {
+            n,
+            k,
+            cells,
+            steps,
+            batch,
+            rate,
+            clip,
+            seed,
+            validation,
+            every,
+            patience,
+            ..
+        } = self;
+        let from = if self.model.is_some() {
+            format!(
+                "from {}",
+                crate::onnx::write::lines(start).replace('\n', "; ")
+            )
+        } else {
+            format!("from the start, {} layers", describe(start))
+        };
+        let kinds: Vec<String> = cells.list().iter().map(ToString::to_string).collect();
+        format!(
+            "n {n}, k {k}, {from}, kinds [{}], steps {steps}, batch {batch}, \
+             rate {rate}, clip {clip}, seed {seed}, validation {validation}, every {every}, patience {patience}",
+            kinds.join(", ")
+        )
+    }
 }
 
 /// Trains, measures, writes.
@@ -80,14 +121,24 @@ pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         let (batch, kinds) = (args.batch, cells.len());
         return Err(format!("--batch {batch} cannot hold all {kinds} kinds of matrices").into());
     }
+    let start = match &args.model {
+        None => initial(args.layers.into(), args.shared.into()),
+        model => {
+            Model::load(&Model {
+                model: model.clone(),
+            })?
+            .layers
+        }
+    };
     let config = Config {
-        initial: initial(args.layers.into(), args.shared.into()),
+        initial: start.clone(),
         steps: args.steps,
         rate: args.rate,
         clip: args.clip,
         every: args.every,
         patience: args.patience,
-        identity: format!("{args:?}"),
+        keep: args.keep,
+        identity: args.identity(&start),
     };
     let device = args.device.open();
     let mut task = Supervised::new(
@@ -110,7 +161,7 @@ pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     )?;
     let result = json(&cells, &results);
     let metadata = [
-        ("denise.training".into(), format!("{args:?}")),
+        ("denise.training".into(), args.identity(&start)),
         ("denise.accuracy".into(), result.to_string()),
     ];
     onnx::write(

@@ -148,3 +148,55 @@ pub fn tensor(values: &[f64], shape: [usize; 3], device: &Device) -> Tensor<3> {
     let values: Vec<f32> = values.iter().map(|&x| x as f32).collect();
     Tensor::from_data(TensorData::new(values, shape), device)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::batch::Batches;
+    use super::super::weights::{initial, values};
+    use super::*;
+    use crate::generator::{Cell, Distribution, samples};
+    use denise::{Model, Options, Outputs};
+
+    #[test]
+    fn the_graph_computes_what_the_library_does() {
+        let device = Device::flex().autodiff();
+        for (n, k, layers, shared) in [(20, 3, 12, 6), (9, 2, 5, 0), (7, 1, 4, 4), (12, 5, 6, 3)] {
+            let layers = initial(layers, shared);
+            let cell = Cell {
+                sparsity: 0.8,
+                distribution: Distribution::Normal(0.0, 1.0),
+            };
+            let data = samples(n, k, &[cell], 1, 0, 40);
+            let curvatures: Vec<Curvature> = layers.iter().map(|x| x.curvature).collect();
+            let batch = Batches::new(n, k, &device).unwrap();
+            let batch = batch.make(&data.m, None).unwrap();
+            let weights: Vec<f32> = layers.iter().flat_map(values).map(|x| x as f32).collect();
+            let weights = TensorData::new(weights, [layers.len(), WEIGHTS]);
+            let weights = Tensor::<2>::from_data(weights, &device);
+            let graph = Graph::new(n, k, &curvatures, &device);
+            let u = graph.forward(batch.m, batch.start, &weights);
+            let l = u.clone().matmul(u.swap_dims(1, 2));
+            let got: Vec<f32> = l.into_data().try_into_vec().unwrap();
+            let options = Options {
+                n,
+                k,
+                ..Options::default()
+            };
+            let mut want = vec![0.0; data.m.len()];
+            let out = Outputs {
+                l: Some(&mut want),
+                ..Outputs::default()
+            };
+            let model = Model::unrolled(&layers, &options).unwrap();
+            model.decompose(&data.m, out).unwrap();
+            for (i, (got, want)) in got.chunks(n * n).zip(want.chunks(n * n)).enumerate() {
+                let m = &data.m[i * n * n..];
+                let scale = (0..n).map(|j| m[j * n + j]).sum::<f64>() / n as f64;
+                for (got, want) in got.iter().zip(want) {
+                    let error = (f64::from(*got) - want / scale).abs();
+                    assert!(error < 1e-5, "n = {n}, k = {k}, matrix {i}: {error}");
+                }
+            }
+        }
+    }
+}

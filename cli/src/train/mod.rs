@@ -10,7 +10,7 @@ mod unsupervised;
 mod validate;
 mod weights;
 
-pub use run::{Config, Outcome, run};
+pub use run::{Config, Keep, Outcome, run};
 pub use supervised::Supervised;
 pub use unsupervised::{Unsupervised, mean_abs_s};
 pub use validate::{Accuracy, measure};

@@ -41,14 +41,27 @@ pub struct Config {
     pub every: usize,
     /// Validations without a better one after which training ends.
     pub patience: usize,
+    /// Which weights are the outcome.
+    pub keep: Keep,
     /// All options in a text: a checkpoint of other options is refused.
     pub identity: String,
+}
+
+/// Which weights are the outcome of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, clap::ValueEnum)]
+pub enum Keep {
+    /// Those with the best validation score.
+    #[default]
+    Best,
+    /// The last ones: after a full schedule they are better where errors are large, which the score, a
+    /// geometric mean, values no more than where they are small.
+    Last,
 }
 
 /// What came out.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// The best network.
+    /// The network.
     pub layers: Vec<Layer>,
     /// Its validation score, and the step at which it had it.
     pub score: f64,
@@ -134,11 +147,14 @@ pub fn run(
         }
     }
     bar.finish_and_clear();
-    let (score, free, step) = &state.best;
+    let (score, free, step) = match (config.keep, state.scores.last()) {
+        (Keep::Last, Some(&(_, score))) => (score, state.free, state.step),
+        _ => state.best,
+    };
     Ok(Outcome {
-        layers: layers(&curvatures, free),
-        score: *score,
-        step: *step,
+        layers: layers(&curvatures, &free),
+        score,
+        step,
         losses: state.losses,
         scores: state.scores,
     })
@@ -228,6 +244,7 @@ mod tests {
             clip: 1.0,
             every: 5,
             patience: 100,
+            keep: Keep::Best,
             identity: "test".into(),
         }
     }
@@ -238,40 +255,55 @@ mod tests {
         folder
     }
 
+    /// The same matrices under a loss without kinks, whose slope differences can find.
+    struct Smooth(Supervised);
+
+    impl Task for Smooth {
+        fn size(&self) -> (usize, usize) {
+            self.0.size()
+        }
+
+        fn batch(&self, step: usize) -> Result<Batch, Box<dyn Error>> {
+            self.0.batch(step)
+        }
+
+        fn loss(&mut self, l: Tensor<3>, batch: &Batch) -> Result<Tensor<1>, Box<dyn Error>> {
+            let wrong = l - batch.l.clone().ok_or("no truth")?;
+            Ok((wrong.clone() * wrong).mean())
+        }
+
+        fn score(&self, layers: &[Layer]) -> Result<f64, Box<dyn Error>> {
+            self.0.score(layers)
+        }
+
+        fn memory(&mut self) -> &mut Vec<f64> {
+            self.0.memory()
+        }
+    }
+
     #[test]
     fn gradients_match_finite_differences() {
         let device = Device::flex().autodiff();
-        let mut task = task(&device);
+        let mut task = Smooth(task(&device));
         let start = initial(4, 2);
         let curvatures: Vec<Curvature> = start.iter().map(|x| x.curvature).collect();
         let graph = Graph::new(8, 2, &curvatures, &device);
         let numbers: Vec<Free> = start.iter().map(free).collect();
-        // The usual errors must not move while the loss is probed.
-        task.memory().clear();
-        let at = |task: &mut Supervised, numbers: &[Free]| {
-            let memory = task.memory().clone();
+        let mut at = |numbers: &[Free]| {
             let batch = task.batch(0).unwrap();
-            let out =
-                gradient(&graph, batch, &layers(&curvatures, numbers), task, &device).unwrap();
-            if !memory.is_empty() {
-                *task.memory() = memory;
-            }
-            out
+            let layers = layers(&curvatures, numbers);
+            gradient(&graph, batch, &layers, &mut task, &device).unwrap()
         };
-        at(&mut task, &numbers);
-        let (_, exact) = at(&mut task, &numbers);
+        let (_, exact) = at(&numbers);
         let largest = exact.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
         for t in 0..4 {
             for e in 0..WEIGHTS {
                 let (mut up, mut down) = (numbers.clone(), numbers.clone());
-                up[t][e] += 2e-2;
-                down[t][e] -= 2e-2;
-                let slope = (at(&mut task, &up).0 - at(&mut task, &down).0) / 4e-2;
-                let error = (slope - exact[t * WEIGHTS + e]).abs();
-                assert!(
-                    error < 2e-2 * largest,
-                    "layer {t}, weight {e}: {slope} {error} {largest}"
-                );
+                up[t][e] += 1e-2;
+                down[t][e] -= 1e-2;
+                let slope = (at(&up).0 - at(&down).0) / 2e-2;
+                let error = (slope - exact[t * WEIGHTS + e]).abs() / largest;
+                assert!(error < 5e-3, "layer {t}, weight {e}: {slope}, {error}");
             }
         }
     }
