@@ -5,7 +5,7 @@
 //! of k vectors for every row. All hot loops work on one block, so their lengths are constants.
 
 use super::PARTIAL_SUMS;
-use super::network::{Influence, Shape, Terms, by_rank, fold};
+use super::network::{Influence, Shape, Terms, fold, loop_by_rank};
 use super::rows::packed;
 use crate::simd::{Real, Vector, Vectors, load_run, store_run};
 use fearless_simd::Simd;
@@ -322,7 +322,7 @@ fn multiply<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
     x: &[[F; W]],
     out: &mut [[F; W]],
 ) {
-    by_rank(
+    loop_by_rank(
         simd,
         k,
         #[inline(always)]
@@ -351,7 +351,7 @@ fn accumulate<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
     own: Option<&[[F; W]]>,
     terms: Terms<'_, F, W>,
 ) {
-    by_rank(
+    loop_by_rank(
         simd,
         k,
         #[inline(always)]

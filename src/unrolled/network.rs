@@ -332,7 +332,7 @@ where
         } else {
             // Before the long loops, which hide how long it takes.
             self.gram(u, u, g);
-            rows::factor_shared_by_rank::<S, F, V, W>(simd, k, g);
+            rows::factor::<S, F, V, W>(simd, k, g);
         }
         let terms = Terms {
             w,
@@ -346,9 +346,9 @@ where
         // The sum over pairs j < i, divided by n and by the rest of n (n − 1) / 2.
         let mean = self.mean(sums) * self.splat(2.0 / (shape.n() as f64 - 1.0));
         if own.is_some() {
-            rows::solve_own_by_rank::<S, F, V, W>(simd, k, a, b);
+            rows::solve_own::<S, F, V, W>(simd, k, a, b);
         } else {
-            rows::solve_shared_by_rank::<S, F, V, W>(simd, k, shape.n(), g, trust, b);
+            rows::solve_shared::<S, F, V, W>(simd, k, shape.n(), g, trust, b);
         }
         rows::advance::<S, F, V, W>(simd, k, step, b, u, v, norms);
         core::mem::swap(u, v);
@@ -370,6 +370,23 @@ pub(super) fn by_rank<S: Simd>(simd: S, k: usize, body: impl FnOnce(usize)) {
             #[inline(always)]
             || body(k),
         );
+    }
+}
+
+/// [`by_rank`] for a loop alone, which is worth constants for the ranks below, too.
+#[inline(always)]
+pub(super) fn loop_by_rank<S: Simd>(simd: S, k: usize, body: impl FnOnce(usize)) {
+    let wide = size_of::<S::f32s>() > 16;
+    match k {
+        1 if wide => simd.vectorize(
+            #[inline(always)]
+            || body(1),
+        ),
+        2 if wide => simd.vectorize(
+            #[inline(always)]
+            || body(2),
+        ),
+        _ => by_rank(simd, k, body),
     }
 }
 

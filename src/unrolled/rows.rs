@@ -5,7 +5,6 @@
 //! matrices are packed by their lower triangle, entry (a, b) at `a (a + 1) / 2 + b`.
 
 use super::{GRAM_RIDGE, NYSTROM_PIVOT, RIDGE};
-use crate::model::MAX_K;
 use crate::simd::{Real, Vector, Vectors};
 use fearless_simd::Simd;
 
@@ -41,139 +40,40 @@ pub(super) fn products<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
     }
 }
 
-/// Solves (A_i + ridge·tr(A_i)·I) d = b for every row; `b` becomes d.
-///
-/// `K` is k and `P` is `packed(k)` where these are small, so that a row stays in registers; else they
-/// are upper bounds.
+/// Solves (A_i + ridge·tr(A_i)·I) d = b for every row; `a` becomes factors and `b` becomes d.
 #[inline(always)]
-fn solve_own<
-    S: Simd,
-    F: Real,
-    V: Vector<S, F, W>,
-    const W: usize,
-    const K: usize,
-    const P: usize,
->(
+pub(super) fn solve_own<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
     simd: S,
     k: usize,
-    a: &[[F; W]],
+    a: &mut [[F; W]],
     b: &mut [[F; W]],
 ) {
-    let vectors = Vectors::<S, F, V, W>::new(simd);
-    let zero = vectors.splat(F::ZERO);
-    let (mut matrix, mut d) = ([zero; P], [zero; K]);
     for i in 0..b.len() / k {
-        let (a, b) = (&a[i * packed(k)..][..packed(k)], &mut b[i * k..][..k]);
-        for e in 0..packed(k) {
-            matrix[e] = vectors.load(&a[e]);
-        }
-        for e in 0..k {
-            d[e] = vectors.load(&b[e]);
-        }
-        factor(simd, k, &mut matrix);
-        resolve(k, &matrix, &mut d);
-        for e in 0..k {
-            d[e].store_array(&mut b[e]);
-        }
+        let a = &mut a[i * packed(k)..][..packed(k)];
+        factor::<S, F, V, W>(simd, k, a);
+        resolve::<S, F, V, W>(simd, k, a, &mut b[i * k..][..k]);
     }
 }
 
-/// Factors G + ridge·tr(G)·I in place, for [`solve_shared`].
+/// [`solve_own`] for A_i = w̄_i G, where `factors` are those of G and `trust` holds n w̄_i.
 #[inline(always)]
-fn factor_shared<S, F, V, const W: usize, const P: usize>(simd: S, k: usize, gram: &mut [[F; W]])
-where
-    S: Simd,
-    F: Real,
-    V: Vector<S, F, W>,
-{
-    let vectors = Vectors::<S, F, V, W>::new(simd);
-    let mut matrix = [vectors.splat(F::ZERO); P];
-    for e in 0..packed(k) {
-        matrix[e] = vectors.load(&gram[e]);
-    }
-    factor(simd, k, &mut matrix);
-    for e in 0..packed(k) {
-        matrix[e].store_array(&mut gram[e]);
-    }
-}
-
-/// [`solve_own`] for A_i = w̄_i G, where `factor` is that of G and `trust` holds n w̄_i.
-#[inline(always)]
-#[allow(clippy::too_many_arguments)]
-fn solve_shared<
-    S: Simd,
-    F: Real,
-    V: Vector<S, F, W>,
-    const W: usize,
-    const K: usize,
-    const P: usize,
->(
+pub(super) fn solve_shared<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
     simd: S,
     k: usize,
     n: usize,
-    factor: &[[F; W]],
+    factors: &[[F; W]],
     trust: &[[F; W]],
     b: &mut [[F; W]],
 ) {
     let vectors = Vectors::<S, F, V, W>::new(simd);
-    let (zero, n) = (vectors.splat(F::ZERO), vectors.number(n as f64));
-    let (mut matrix, mut d) = ([zero; P], [zero; K]);
-    for e in 0..packed(k) {
-        matrix[e] = vectors.load(&factor[e]);
-    }
+    let n = vectors.number(n as f64);
     for i in 0..b.len() / k {
         let b = &mut b[i * k..][..k];
-        for e in 0..k {
-            d[e] = vectors.load(&b[e]);
-        }
-        resolve(k, &matrix, &mut d);
+        resolve::<S, F, V, W>(simd, k, factors, b);
         let scale = n / vectors.load(&trust[i]);
         for e in 0..k {
-            (d[e] * scale).store_array(&mut b[e]);
+            (vectors.load(&b[e]) * scale).store_array(&mut b[e]);
         }
-    }
-}
-
-/// [`solve_own`] with k as a constant if it is 3.
-#[inline(always)]
-pub(super) fn solve_own_by_rank<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
-    simd: S,
-    k: usize,
-    a: &[[F; W]],
-    b: &mut [[F; W]],
-) {
-    match k {
-        3 => solve_own::<S, F, V, W, 3, 6>(simd, 3, a, b),
-        _ => solve_own::<S, F, V, W, MAX_K, { packed(MAX_K) }>(simd, k, a, b),
-    }
-}
-
-/// [`factor_shared`] with k as a constant if it is 3.
-#[inline(always)]
-pub(super) fn factor_shared_by_rank<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
-    simd: S,
-    k: usize,
-    gram: &mut [[F; W]],
-) {
-    match k {
-        3 => factor_shared::<S, F, V, W, 6>(simd, 3, gram),
-        _ => factor_shared::<S, F, V, W, { packed(MAX_K) }>(simd, k, gram),
-    }
-}
-
-/// [`solve_shared`] with k as a constant if it is 3.
-#[inline(always)]
-pub(super) fn solve_shared_by_rank<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
-    simd: S,
-    k: usize,
-    n: usize,
-    factor: &[[F; W]],
-    trust: &[[F; W]],
-    b: &mut [[F; W]],
-) {
-    match k {
-        3 => solve_shared::<S, F, V, W, 3, 6>(simd, 3, n, factor, trust, b),
-        _ => solve_shared::<S, F, V, W, MAX_K, { packed(MAX_K) }>(simd, k, n, factor, trust, b),
     }
 }
 
@@ -217,49 +117,64 @@ pub(super) fn advance<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
 
 /// A + ridge·tr(A)·I = L D Lᵀ, in place: L below the diagonal, the reciprocals of D on it.
 #[inline(always)]
-fn factor<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(simd: S, k: usize, a: &mut [V]) {
-    let tiny = V::splat(simd, F::TINY);
-    let one = V::splat(simd, F::ONE);
-    let mut trace = a[0];
+pub(super) fn factor<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
+    simd: S,
+    k: usize,
+    a: &mut [[F; W]],
+) {
+    let vectors = Vectors::<S, F, V, W>::new(simd);
+    let a = &mut a[..packed(k)];
+    let (tiny, one) = (vectors.splat(F::TINY), vectors.splat(F::ONE));
+    let mut trace = vectors.load(&a[0]);
     for i in 1..k {
-        trace += a[packed(i) + i];
+        trace += vectors.load(&a[packed(i) + i]);
     }
-    let shift = trace.mul_add(V::splat(simd, F::from_f64(RIDGE)), tiny);
-    let least = trace.mul_add(V::splat(simd, F::from_f64(0.1 * RIDGE)), tiny);
+    let shift = trace.mul_add(vectors.number(RIDGE), tiny);
+    let least = trace.mul_add(vectors.number(0.1 * RIDGE), tiny);
     for i in 0..k {
-        let row = packed(i);
-        let mut pivot = a[row + i] + shift;
+        let (above, row) = a.split_at_mut(packed(i));
+        let mut pivot = vectors.load(&row[i]) + shift;
         for j in 0..i {
+            let upper = &above[packed(j)..][..j + 1];
+            let mut x = vectors.load(&row[j]);
             for e in 0..j {
-                a[row + j] = (-a[row + e]).mul_add(a[packed(j) + e], a[row + j]);
+                x = (-vectors.load(&row[e])).mul_add(vectors.load(&upper[e]), x);
             }
+            x.store_array(&mut row[j]);
         }
         for j in 0..i {
-            let l = a[row + j] * a[packed(j) + j];
-            pivot = (-a[row + j]).mul_add(l, pivot);
-            a[row + j] = l;
+            let x = vectors.load(&row[j]);
+            let l = x * vectors.load(&above[packed(j) + j]);
+            pivot = (-x).mul_add(l, pivot);
+            l.store_array(&mut row[j]);
         }
-        a[row + i] = one / pivot.max(least);
+        (one / pivot.max(least)).store_array(&mut row[i]);
     }
 }
 
-/// Solves with a factor from [`factor`]: `b` becomes x.
+/// Solves with what [`factor`] gave: `b` becomes x.
 #[inline(always)]
 fn resolve<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
+    simd: S,
     k: usize,
-    factor: &[V],
-    b: &mut [V],
+    factors: &[[F; W]],
+    b: &mut [[F; W]],
 ) {
+    let vectors = Vectors::<S, F, V, W>::new(simd);
+    let (factors, b) = (&factors[..packed(k)], &mut b[..k]);
     for i in 1..k {
+        let mut x = vectors.load(&b[i]);
         for j in 0..i {
-            b[i] = (-factor[packed(i) + j]).mul_add(b[j], b[i]);
+            x = (-vectors.load(&factors[packed(i) + j])).mul_add(vectors.load(&b[j]), x);
         }
+        x.store_array(&mut b[i]);
     }
     for i in (0..k).rev() {
-        b[i] *= factor[packed(i) + i];
+        let mut x = vectors.load(&b[i]) * vectors.load(&factors[packed(i) + i]);
         for e in i + 1..k {
-            b[i] = (-factor[packed(e) + i]).mul_add(b[e], b[i]);
+            x = (-vectors.load(&factors[packed(e) + i])).mul_add(vectors.load(&b[e]), x);
         }
+        x.store_array(&mut b[i]);
     }
 }
 

@@ -616,7 +616,9 @@ static void check_matrix(const struct buffers *b, size_t q) {
         product += term;
         size += fabs(term);
       }
-      factor = factor && fabs(product - l_ij) <= 2 * (double)(k + 1) * unit * size;
+      /* Roundings on the way: the root of the scale and its product with each of two numbers of U, 4; k
+         products and k - 1 sums here; k fused products and one with the scale in the library. */
+      factor = factor && fabs(product - l_ij) <= (double)(3 * k + 4) * unit * size;
       l1 += fabs(s_ij);
       sum += fabs(m_ij);
       squares += m_ij * m_ij;
