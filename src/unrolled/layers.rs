@@ -37,6 +37,13 @@ pub struct Layer<F = f64> {
 }
 
 impl Layer<f64> {
+    /// The weights in the order of the fields.
+    pub fn weights(&self) -> [f64; 7] {
+        [
+            self.alpha, self.beta, self.gamma, self.delta, self.sigma, self.eta, self.mu,
+        ]
+    }
+
     /// Whether every weight is in its range.
     pub(crate) fn is_sound(&self) -> bool {
         (0.0..=100.0).contains(&self.alpha)

@@ -5,7 +5,7 @@
 //! zero and stay so.
 
 use super::PARTIAL_SUMS;
-use super::network::{Influence, Shape, Terms, by_rank, fold};
+use super::network::{Influence, Shape, Terms, fold, loop_by_rank};
 use super::rows::packed;
 use crate::simd::{Real, Vector, Vectors, load_run, store_run};
 use fearless_simd::{Select, Simd};
@@ -365,7 +365,7 @@ fn weigh<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
     u: &[[F; W]],
     terms: &mut Terms<'_, F, W>,
 ) {
-    by_rank(
+    loop_by_rank(
         simd,
         k,
         #[inline(always)]

@@ -60,20 +60,7 @@ pub(super) fn network(n: usize, k: usize, layers: &[Layer]) -> Graph {
 fn weights(layer: &Layer) -> Vec<Attribute> {
     WEIGHTS
         .iter()
-        .zip(numbers(layer))
+        .zip(layer.weights())
         .map(|(name, x)| Attribute::float(name, x as f32))
         .collect()
-}
-
-/// A layer's weights, in the order of [`WEIGHTS`].
-pub(super) fn numbers(layer: &Layer) -> [f64; 7] {
-    [
-        layer.alpha,
-        layer.beta,
-        layer.gamma,
-        layer.delta,
-        layer.sigma,
-        layer.eta,
-        layer.mu,
-    ]
 }

@@ -4,7 +4,6 @@ use super::{functions, write};
 use denise::unrolled::{Curvature, File, Layer};
 use prost::Message;
 use std::collections::HashSet;
-use std::io::ErrorKind;
 use std::path::PathBuf;
 
 fn decode(bytes: &[u8]) -> Model {
@@ -99,7 +98,7 @@ fn weights_read_back_to_the_bit() {
         let curvature = words.next().expect("a curvature");
         assert_eq!(curvature == "own", layer.curvature == Curvature::Own);
         let bits = words.map(|word| word.parse::<f64>().expect("a number").to_bits());
-        let expected = super::graph::numbers(layer);
+        let expected = layer.weights();
         assert!(bits.eq(expected.map(f64::to_bits)));
     }
     // The file ends with the weights: a reader notices if its end is missing.
@@ -144,8 +143,7 @@ fn what_the_library_would_refuse_is_not_written() {
     let long = vec![good[0]; 65];
     let key = [("denise.n".to_owned(), "5".to_owned())];
     let refused = |n, k, layers: &[Layer], metadata: &[(String, String)]| {
-        let error = write(&path, n, k, layers, metadata).expect_err("refused");
-        assert_eq!(error.kind(), ErrorKind::InvalidInput, "{error}");
+        write(&path, n, k, layers, metadata).expect_err("refused");
     };
     for (n, k) in [(0, 0), (1, 1), (3, 3), (20, 0), (513, 3), (100, 33)] {
         refused(n, k, &good, &[]);

@@ -2,12 +2,11 @@
 
 use super::proto::{Entry, Model};
 use super::{functions, graph};
+use crate::files::{FileError, replace};
 use denise::unrolled::{Curvature, Layer};
 use denise::{MAX_K, MAX_N};
 use prost::Message;
-use std::fs::{self, File};
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The library reads no more.
 const MAX_LAYERS: usize = 64;
@@ -24,25 +23,16 @@ const KEYS: [&str; 5] = [
 ///
 /// `metadata` is added to what the file says about itself: what it was trained on, how well it did. An
 /// existing file is replaced at once or not at all. Sizes and weights that the library would refuse, and
-/// metadata under a key of its own, are refused with [`io::ErrorKind::InvalidInput`].
+/// metadata under a key of its own, are refused.
 pub(crate) fn write(
     path: &Path,
     n: usize,
     k: usize,
     layers: &[Layer],
     metadata: &[(String, String)],
-) -> io::Result<()> {
-    check(n, k, layers, metadata)
-        .map_err(|message| io::Error::new(io::ErrorKind::InvalidInput, message))?;
-    let bytes = to_bytes(n, k, layers, metadata);
-    // In the same directory, so that it can be renamed.
-    let temporary = temporary(path)?;
-    let result = save(&temporary, &bytes).and_then(|()| fs::rename(&temporary, path));
-    if result.is_err() {
-        // The first error says more than a second one could.
-        let _ = fs::remove_file(&temporary);
-    }
-    result
+) -> Result<(), FileError> {
+    check(n, k, layers, metadata).map_err(|message| FileError::new(path, message))?;
+    replace(path, |out| out.write_all(&to_bytes(n, k, layers, metadata)))
 }
 
 /// The bytes of the file that [`write`] writes, for arguments that it accepts.
@@ -97,7 +87,8 @@ pub(crate) fn lines(layers: &[Layer]) -> String {
                 Curvature::Shared => "shared",
                 Curvature::Own => "own",
             };
-            graph::numbers(layer)
+            layer
+                .weights()
                 .iter()
                 .fold(curvature.to_owned(), |line, x| format!("{line} {x:?}"))
         })
@@ -135,22 +126,4 @@ fn check(
         Some((key, _)) => Err(format!("the metadata key {key} is taken; choose another")),
         None => Ok(()),
     }
-}
-
-fn temporary(path: &Path) -> io::Result<PathBuf> {
-    let name = path.file_name().ok_or_else(|| {
-        let message = format!("{} does not name a file", path.display());
-        io::Error::new(io::ErrorKind::InvalidInput, message)
-    })?;
-    let mut hidden = std::ffi::OsString::from(".");
-    hidden.push(name);
-    hidden.push(format!(".{}.tmp", std::process::id()));
-    Ok(path.with_file_name(hidden))
-}
-
-fn save(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = File::create(path)?;
-    file.write_all(bytes)?;
-    // A rename may reach the disk before what it names.
-    file.sync_all()
 }

@@ -152,9 +152,10 @@ pub fn tensor(values: &[f64], shape: [usize; 3], device: &Device) -> Tensor<3> {
 #[cfg(test)]
 mod tests {
     use super::super::batch::Batches;
-    use super::super::weights::{initial, values};
+    use super::super::weights::initial;
     use super::*;
     use crate::generator::{Cell, Distribution, samples};
+    use denise::unrolled::Layer;
     use denise::{Model, Options, Outputs};
 
     #[test]
@@ -170,7 +171,11 @@ mod tests {
             let curvatures: Vec<Curvature> = layers.iter().map(|x| x.curvature).collect();
             let batch = Batches::new(n, k, &device).unwrap();
             let batch = batch.make(&data.m, None).unwrap();
-            let weights: Vec<f32> = layers.iter().flat_map(values).map(|x| x as f32).collect();
+            let weights: Vec<f32> = layers
+                .iter()
+                .flat_map(Layer::weights)
+                .map(|x| x as f32)
+                .collect();
             let weights = TensorData::new(weights, [layers.len(), WEIGHTS]);
             let weights = Tensor::<2>::from_data(weights, &device);
             let graph = Graph::new(n, k, &curvatures, &device);

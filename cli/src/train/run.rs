@@ -4,7 +4,7 @@ use super::adam::{Adam, clip, rate};
 use super::batch::Batch;
 use super::checkpoint::Checkpoint;
 use super::graph::{Graph, WEIGHTS};
-use super::weights::{Free, confine, free, layer, pull_back, values};
+use super::weights::{Free, confine, free, layer, pull_back};
 use burn::tensor::{Device, Tensor, TensorData};
 use denise::unrolled::{Curvature, Layer};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -204,7 +204,11 @@ fn gradient(
     task: &mut impl Task,
     device: &Device,
 ) -> Result<(f64, Vec<f64>), Box<dyn Error>> {
-    let numbers: Vec<f32> = layers.iter().flat_map(values).map(|x| x as f32).collect();
+    let numbers: Vec<f32> = layers
+        .iter()
+        .flat_map(Layer::weights)
+        .map(|x| x as f32)
+        .collect();
     let data = TensorData::new(numbers, [layers.len(), WEIGHTS]);
     let weights = Tensor::<2>::from_data(data, device).require_grad();
     let u = graph.forward(batch.m.clone(), batch.start.clone(), &weights);

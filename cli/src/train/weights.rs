@@ -49,22 +49,9 @@ pub fn layer(curvature: Curvature, free: &Free) -> Layer {
     }
 }
 
-/// The weights in the order of the graph.
-pub fn values(layer: &Layer) -> [f64; WEIGHTS] {
-    [
-        layer.alpha,
-        layer.beta,
-        layer.gamma,
-        layer.delta,
-        layer.sigma,
-        layer.eta,
-        layer.mu,
-    ]
-}
-
 /// The gradient by the free numbers, from the one by the weights.
 pub fn pull_back(layer: &Layer, gradient: &[f64; WEIGHTS]) -> Free {
-    let x = values(layer);
+    let x = layer.weights();
     let mut out = *gradient;
     for e in 0..4 {
         out[e] *= x[e];
@@ -106,12 +93,12 @@ mod tests {
         let original = initial(5, 2)[3];
         let numbers = free(&original);
         let back = layer(original.curvature, &numbers);
-        for (a, b) in values(&original).iter().zip(values(&back)) {
+        for (a, b) in original.weights().iter().zip(back.weights()) {
             assert!((a - b).abs() < 1e-12 * a.abs());
         }
         // Of f = Σ e·weight, by differences.
         let f = |numbers: &Free| -> f64 {
-            let x = values(&layer(original.curvature, numbers));
+            let x = layer(original.curvature, numbers).weights();
             (0..WEIGHTS).map(|e| (e + 1) as f64 * x[e]).sum()
         };
         let by_weight = core::array::from_fn(|e| (e + 1) as f64);
