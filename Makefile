@@ -41,7 +41,7 @@ help:
 	@echo 'make install PREFIX=/usr/local DESTDIR='
 	@echo '                     libraries, header, pkg-config and CMake files'
 	@echo 'make program         the command-line program, as $(TARGET)/program/denise'
-	@echo 'make models          train the networks of models/ again (half an hour)'
+	@echo 'make models          train the networks of models/ again (a quarter of an hour)'
 	@echo 'make header          regenerate include/denise.h from src/ffi.rs'
 	@echo 'make lint            formatting and clippy'
 	@echo 'make clean           remove everything that was built'

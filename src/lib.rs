@@ -1,4 +1,4 @@
-//! Splits covariance matrices into a low-rank and a sparse part, in about a microsecond each.
+//! Splits covariance matrices into a low-rank and a sparse part, in a few microseconds each.
 //!
 //! Map of the crate:
 //! - [`Model`] is a loaded network, [`Outputs`] says what to compute, [`Error`] what went wrong.

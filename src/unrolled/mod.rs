@@ -1,7 +1,8 @@
 //! The unrolled network: each layer is one damped step of a robust factorisation of M.
 //!
 //! - [`reference`](mod@reference): the specification, readable, in `f64` on nalgebra.
-//! - `layers`: the seven scalars of a layer, and the built-in set. `omega`: the start directions.
+//! - `layers`: the seven scalars of a layer. `file`: model files, and the built-in network. `omega`: the
+//!   start directions.
 //! - `network`: the forward pass, written once for both kernel shapes. `rows`: its row-wise algebra.
 //! - `lanes` and `single`: the two shapes. One puts a matrix in each vector lane, the other puts a
 //!   row in each lane. Both add in the same order, so they agree to the bit.
