@@ -3,10 +3,12 @@
 //! Map of the crate:
 //! - [`Model`] is a loaded network, [`Outputs`] says what to compute, [`Error`] what went wrong.
 //! - [`unrolled`] is the network: its specification in code, its weights, its kernels.
+//! - [`dense`] is the other kind of network: stacks of dense layers, such as the paper's.
 //! - `ffi` is the C ABI, in which everything above is `include/denise.h`.
 
 mod batch;
 mod challengers;
+pub mod dense;
 pub mod ffi;
 mod model;
 mod pool;
