@@ -40,7 +40,8 @@ pub struct Cells {
     distribution: Vec<Distribution>,
 }
 
-fn share(text: &str) -> Result<f64, String> {
+/// A share of zeros, from an argument.
+pub fn share(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(x) if (0.0..1.0).contains(&x) => Ok(x),
         _ => Err("must be a number from 0 to less than 1".into()),
@@ -50,8 +51,13 @@ fn share(text: &str) -> Result<f64, String> {
 impl Cells {
     /// All of them.
     pub fn list(&self) -> Vec<Cell> {
+        self.with(&self.sparsity)
+    }
+
+    /// Every distribution with other sparsities.
+    pub fn with(&self, sparsities: &[f64]) -> Vec<Cell> {
         let of = |&distribution| {
-            self.sparsity.iter().map(move |&sparsity| Cell {
+            sparsities.iter().map(move |&sparsity| Cell {
                 sparsity,
                 distribution,
             })

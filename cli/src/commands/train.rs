@@ -1,13 +1,17 @@
 //! `denise train`.
 
 use super::device::Kind;
-use super::eval::{Cells, json, table};
+use super::eval::{Cells, json, share, table};
 use super::model::{Model, describe};
-use crate::train::{Config, Keep, Outcome, Supervised, initial, measure, run as train};
+use crate::train::{
+    Config, Keep, Loss, Matrices, Outcome, Synthetic, initial, measure, run as train,
+};
 use crate::{onnx, plot};
 use denise::unrolled::Layer;
 use std::error::Error;
+use std::fmt;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 /// Options of `denise train`.
 #[derive(clap::Args, Debug)]
@@ -29,6 +33,12 @@ pub struct Args {
     shared: u16,
     #[command(flatten)]
     cells: Cells,
+    /// Another size to train on, in every fourth step, as NxK:SPARSITY, such as 10x2:0.95. Several take turns.
+    #[arg(long, value_delimiter = ',', value_name = "SIZE")]
+    also: Vec<Also>,
+    /// What to minimise.
+    #[arg(long, value_enum, default_value_t)]
+    loss: Loss,
     /// Steps of gradient descent.
     #[arg(long, default_value_t = 6000)]
     steps: usize,
@@ -71,13 +81,59 @@ pub struct Args {
     json: bool,
 }
 
+/// A size and a sparsity.
+#[derive(Clone, Copy, Debug)]
+struct Also {
+    n: usize,
+    k: usize,
+    sparsity: f64,
+}
+
+impl FromStr for Also {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Also, String> {
+        let parts = text.split_once(':').and_then(|(size, sparsity)| {
+            let (n, k) = size.split_once('x')?;
+            Some((n.parse().ok()?, k.parse().ok()?, sparsity))
+        });
+        let (n, k, sparsity) = parts.ok_or("must look like 10x2:0.95")?;
+        let sparsity = share(sparsity)?;
+        Ok(Also { n, k, sparsity })
+    }
+}
+
+impl fmt::Display for Also {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Also { n, k, sparsity } = self;
+        write!(f, "{n}x{k}:{sparsity}")
+    }
+}
+
 impl Args {
+    /// The matrices to train on, those that most steps are on first.
+    fn kinds(&self) -> Vec<Matrices> {
+        let main = Matrices {
+            n: self.n,
+            k: self.k,
+            cells: self.cells.list(),
+        };
+        let also = self.also.iter().map(|&Also { n, k, sparsity }| Matrices {
+            n,
+            k,
+            cells: self.cells.with(&[sparsity]),
+        });
+        std::iter::once(main).chain(also).collect()
+    }
+
     /// What decides the weights, in a text: neither where they go nor how they are measured.
     fn identity(&self, start: &[Layer]) -> String {
         let Args {
             n,
             k,
             cells,
+            also,
+            loss,
             steps,
             batch,
             rate,
@@ -97,10 +153,12 @@ impl Args {
             format!("from the start, {} layers", describe(start))
         };
         let kinds: Vec<String> = cells.list().iter().map(ToString::to_string).collect();
+        let also: Vec<String> = also.iter().map(ToString::to_string).collect();
         format!(
-            "n {n}, k {k}, {from}, kinds [{}], steps {steps}, batch {batch}, \
+            "n {n}, k {k}, {from}, kinds [{}], also [{}], loss {loss:?}, steps {steps}, batch {batch}, \
              rate {rate}, clip {clip}, seed {seed}, validation {validation}, every {every}, patience {patience}",
-            kinds.join(", ")
+            kinds.join(", "),
+            also.join(", ")
         )
     }
 }
@@ -141,10 +199,9 @@ pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         identity: args.identity(&start),
     };
     let device = args.device.open();
-    let mut task = Supervised::new(
-        args.n,
-        args.k,
-        cells.clone(),
+    let mut task = Synthetic::new(
+        args.kinds(),
+        args.loss,
         args.batch,
         args.validation,
         args.seed,

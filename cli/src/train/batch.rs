@@ -6,6 +6,8 @@ use denise::{Model, Options, Outputs};
 
 /// Matrices of one size, ready for the graph.
 pub struct Batch {
+    /// Which of the task's sizes.
+    pub size: usize,
     /// M̂.
     pub m: Tensor<3>,
     /// Û₀.
@@ -56,6 +58,7 @@ impl Batches {
         };
         let device = &self.device;
         Ok(Batch {
+            size: 0,
             m: tensor(&divide(m, n * n, 1.0), [count, n, n], device),
             start: tensor(&divide(&u, n * k, 0.5), [count, n, k], device),
             l: l.map(|l| tensor(&divide(l, n * n, 1.0), [count, n, n], device)),

@@ -5,13 +5,13 @@ mod batch;
 mod checkpoint;
 mod graph;
 mod run;
-mod supervised;
+mod synthetic;
 mod unsupervised;
 mod validate;
 mod weights;
 
 pub use run::{Config, Keep, Outcome, run};
-pub use supervised::Supervised;
+pub use synthetic::{Loss, Matrices, Synthetic};
 pub use unsupervised::{Unsupervised, mean_abs_s};
 pub use validate::{Accuracy, measure};
 pub use weights::initial;

@@ -14,8 +14,8 @@ use std::path::Path;
 
 /// What is trained for.
 pub trait Task {
-    /// Size of the matrices and rank of L.
-    fn size(&self) -> (usize, usize);
+    /// The sizes n and ranks k of its matrices.
+    fn sizes(&self) -> Vec<(usize, usize)>;
     /// The matrices of a step, the same ones whenever asked.
     fn batch(&self, step: usize) -> Result<Batch, Box<dyn Error>>;
     /// The loss of a batch for which the network gave L̂.
@@ -93,11 +93,15 @@ pub fn run(
         }
         None => (fresh(config), false),
     };
-    *task.memory() = state.memory.clone();
+    if resumed {
+        task.memory().clone_from(&state.memory);
+    }
     let curvatures: Vec<Curvature> = config.initial.iter().map(|x| x.curvature).collect();
     let device = device.clone().autodiff();
-    let (n, k) = task.size();
-    let graph = Graph::new(n, k, &curvatures, &device);
+    let sizes = task.sizes().into_iter();
+    let graphs: Vec<Graph> = sizes
+        .map(|(n, k)| Graph::new(n, k, &curvatures, &device))
+        .collect();
     if !resumed {
         // What training has to beat.
         validate(&curvatures, &mut state, task)?;
@@ -114,7 +118,7 @@ pub fn run(
     while state.step < config.steps && !exhausted(config, &state) {
         let batch = task.batch(state.step)?;
         let layers = layers(&curvatures, &state.free);
-        let (loss, mut gradient) = gradient(&graph, batch, &layers, task, &device)?;
+        let (loss, mut gradient) = gradient(&graphs[batch.size], batch, &layers, task, &device)?;
         let norm = clip(&mut gradient, config.clip);
         if !norm.is_finite() || !loss.is_finite() {
             let (step, name) = (state.step, file.display());
@@ -228,16 +232,21 @@ fn gradient(
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Supervised, initial};
+    use super::super::{Loss, Matrices, Synthetic, initial};
     use super::*;
     use crate::generator::{Cell, Distribution};
 
-    fn task(device: &Device) -> Supervised {
+    fn task(device: &Device) -> Synthetic {
         let cell = |sparsity| Cell {
             sparsity,
             distribution: Distribution::Normal(0.0, 1.0),
         };
-        Supervised::new(8, 2, vec![cell(0.7), cell(0.9)], 16, 20, 3, device).unwrap()
+        let kind = |n, cells| Matrices { n, k: 2, cells };
+        let kinds = vec![
+            kind(8, vec![cell(0.7), cell(0.9)]),
+            kind(6, vec![cell(0.9)]),
+        ];
+        Synthetic::new(kinds, Loss::Supervised, 16, 20, 3, device).unwrap()
     }
 
     fn config(steps: usize) -> Config {
@@ -260,11 +269,11 @@ mod tests {
     }
 
     /// The same matrices under a loss without kinks, whose slope differences can find.
-    struct Smooth(Supervised);
+    struct Smooth(Synthetic);
 
     impl Task for Smooth {
-        fn size(&self) -> (usize, usize) {
-            self.0.size()
+        fn sizes(&self) -> Vec<(usize, usize)> {
+            self.0.sizes()
         }
 
         fn batch(&self, step: usize) -> Result<Batch, Box<dyn Error>> {
@@ -313,11 +322,11 @@ mod tests {
     }
 
     /// Fails at one step, as if the power had gone.
-    struct Crash(Supervised, usize);
+    struct Crash(Synthetic, usize);
 
     impl Task for Crash {
-        fn size(&self) -> (usize, usize) {
-            self.0.size()
+        fn sizes(&self) -> Vec<(usize, usize)> {
+            self.0.sizes()
         }
 
         fn batch(&self, step: usize) -> Result<Batch, Box<dyn Error>> {

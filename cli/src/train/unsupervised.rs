@@ -46,8 +46,8 @@ impl Unsupervised {
 }
 
 impl Task for Unsupervised {
-    fn size(&self) -> (usize, usize) {
-        (self.n, self.k)
+    fn sizes(&self) -> Vec<(usize, usize)> {
+        vec![(self.n, self.k)]
     }
 
     fn batch(&self, step: usize) -> Result<Batch, Box<dyn Error>> {
@@ -64,9 +64,7 @@ impl Task for Unsupervised {
     }
 
     fn loss(&mut self, l: Tensor<3>, batch: &Batch) -> Result<Tensor<1>, Box<dyn Error>> {
-        let m = batch.m.clone();
-        let size = m.clone().abs().sum_dim(1).sum_dim(2);
-        Ok(((m - l).abs().sum_dim(1).sum_dim(2) / size).mean())
+        Ok(residual(l, batch).mean())
     }
 
     fn score(&self, layers: &[Layer]) -> Result<f64, Box<dyn Error>> {
@@ -76,6 +74,13 @@ impl Task for Unsupervised {
     fn memory(&mut self) -> &mut Vec<f64> {
         &mut self.none
     }
+}
+
+/// ‖M − L‖₁ / ‖M‖₁ of every matrix, B×1×1.
+pub fn residual(l: Tensor<3>, batch: &Batch) -> Tensor<3> {
+    let m = batch.m.clone();
+    let size = m.clone().abs().sum_dim(1).sum_dim(2);
+    (m - l).abs().sum_dim(1).sum_dim(2) / size
 }
 
 /// The mean |S_ij| over all matrices.

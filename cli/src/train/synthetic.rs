@@ -1,0 +1,158 @@
+//! Training on synthetic matrices, whose split is known, drawn anew for every step.
+
+use super::batch::{Batch, Batches};
+use super::run::Task;
+use super::unsupervised::residual;
+use super::validate::{measure, score};
+use crate::generator::{Cell, samples};
+use burn::tensor::{Device, Tensor, TensorData};
+use denise::unrolled::Layer;
+use std::error::Error;
+
+/// How fast the usual error of a cell follows what is seen.
+const FOLLOW: f64 = 0.02;
+/// From so many times the usual error on, a failure counts with a square root again.
+const FAILURE: f64 = 100.0;
+/// Keeps the slope of a square root finite.
+const SOFTEN: f64 = 1e-3;
+/// One step in so many is on a size other than the first.
+const OTHERS: usize = 4;
+
+/// Cells of one size.
+#[derive(Clone, Debug)]
+pub struct Matrices {
+    /// Size of the matrices.
+    pub n: usize,
+    /// Rank of L₀.
+    pub k: usize,
+    /// Sparsities and distributions, in equal parts.
+    pub cells: Vec<Cell>,
+}
+
+/// What is minimised. Either way the best weights are chosen by the error of L.
+#[derive(Clone, Copy, Debug, Default, PartialEq, clap::ValueEnum)]
+pub enum Loss {
+    /// Φ_s of the paper, ‖L − L₀‖₁, balanced between kinds of matrices.
+    #[default]
+    Supervised,
+    /// Φ_u of the paper, ‖M − L‖₁: as if L₀ were not known.
+    Unsupervised,
+}
+
+/// Matrices of the paper's generator.
+pub struct Synthetic {
+    kinds: Vec<Matrices>,
+    loss: Loss,
+    batch: usize,
+    validation: usize,
+    seed: u64,
+    batches: Vec<Batches>,
+    device: Device,
+    /// Mean error of each cell of each kind lately.
+    usual: Vec<f64>,
+}
+
+impl Synthetic {
+    /// `batch` matrices a step, and `validation` of each cell to measure on. Most steps are on the first
+    /// kind, and the others take turns in the rest.
+    pub fn new(
+        kinds: Vec<Matrices>,
+        loss: Loss,
+        batch: usize,
+        validation: usize,
+        seed: u64,
+        device: &Device,
+    ) -> Result<Synthetic, denise::Error> {
+        let batches = kinds.iter().map(|x| Batches::new(x.n, x.k, device));
+        let cells = kinds.iter().map(|x| x.cells.len()).sum();
+        Ok(Synthetic {
+            batches: batches.collect::<Result<_, _>>()?,
+            kinds,
+            loss,
+            batch,
+            validation,
+            seed,
+            device: device.clone(),
+            usual: vec![0.0; cells],
+        })
+    }
+
+    fn kind(&self, step: usize) -> usize {
+        let others = self.kinds.len() - 1;
+        if others == 0 || step % OTHERS != OTHERS - 1 {
+            0
+        } else {
+            1 + step / OTHERS % others
+        }
+    }
+
+    /// Takes the errors of a batch into account, and returns what is usual for each of its matrices.
+    fn follow(&mut self, kind: usize, errors: &[f32]) -> Vec<f32> {
+        let before: usize = self.kinds[..kind].iter().map(|x| x.cells.len()).sum();
+        let cells = self.kinds[kind].cells.len();
+        let mut seen = vec![(0.0, 0.0); cells];
+        for (i, &error) in errors.iter().enumerate() {
+            let cell = &mut seen[i % cells];
+            *cell = (cell.0 + f64::from(error), cell.1 + 1.0);
+        }
+        let usual = &mut self.usual[before..before + cells];
+        for (usual, (sum, count)) in usual.iter_mut().zip(seen) {
+            let mean = sum / f64::max(count, 1.0);
+            // Zero: nothing has been seen yet.
+            let follow = if *usual == 0.0 { 1.0 } else { FOLLOW };
+            *usual += follow * (mean - *usual);
+        }
+        let usual = (0..errors.len()).map(|i| usual[i % cells].max(1e-12) as f32);
+        usual.collect()
+    }
+}
+
+impl Task for Synthetic {
+    fn sizes(&self) -> Vec<(usize, usize)> {
+        self.kinds.iter().map(|x| (x.n, x.k)).collect()
+    }
+
+    fn batch(&self, step: usize) -> Result<Batch, Box<dyn Error>> {
+        let first = (step * self.batch) as u64;
+        let size = self.kind(step);
+        let Matrices { n, k, cells } = &self.kinds[size];
+        let data = samples(*n, *k, cells, self.seed, first, self.batch);
+        let batch = self.batches[size].make(&data.m, Some(&data.l))?;
+        Ok(Batch { size, ..batch })
+    }
+
+    /// A matrix counts with its error ‖L − L₀‖₁ / ‖L₀‖₁ relative to what is usual in its cell: below that
+    /// with a square root, above it linearly, and far above it with a square root again. So cells that
+    /// differ by a factor of a thousand weigh the same, and a failure is neither forgotten nor drowns the rest.
+    fn loss(&mut self, l: Tensor<3>, batch: &Batch) -> Result<Tensor<1>, Box<dyn Error>> {
+        if self.loss == Loss::Unsupervised {
+            return Ok(residual(l, batch).mean());
+        }
+        let truth = batch.l.clone().ok_or("the low-rank parts are not known")?;
+        let size = truth.clone().abs().sum_dim(1).sum_dim(2);
+        let errors = (l - truth).abs().sum_dim(1).sum_dim(2) / size;
+        let seen: Vec<f32> = errors.clone().into_data().try_into_vec()?;
+        let usual = self.follow(batch.size, &seen);
+        let usual = TensorData::new(usual, [seen.len(), 1, 1]);
+        let usual = Tensor::<3>::from_data(usual, &self.device);
+        let relative = errors / usual;
+        let common = relative.clone().clamp_max(1.0).add_scalar(SOFTEN).sqrt();
+        let beyond = (relative - 1.0).clamp_min(0.0);
+        let slower = beyond.clone().div_scalar(FAILURE).add_scalar(1.0).sqrt();
+        Ok((common + beyond.mul_scalar(0.5) / slower).mean())
+    }
+
+    fn score(&self, layers: &[Layer]) -> Result<f64, Box<dyn Error>> {
+        // Other numbers than those that training draws.
+        let seed = !self.seed;
+        let mut all = Vec::new();
+        for Matrices { n, k, cells } in &self.kinds {
+            all.extend(measure(*n, *k, layers, cells, seed, self.validation)?);
+        }
+        Ok(score(&all))
+    }
+
+    fn memory(&mut self) -> &mut Vec<f64> {
+        &mut self.usual
+    }
+}
