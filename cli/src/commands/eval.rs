@@ -71,7 +71,13 @@ pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     let file = args.model.load()?;
     let (n, k) = (args.n.unwrap_or(file.n), args.k.unwrap_or(file.k));
     let cells = args.cells.list();
-    let results = measure(n, k, &file.layers, &cells, args.seed, args.count)?;
+    let options = denise::Options {
+        n,
+        k,
+        ..denise::Options::default()
+    };
+    let model = denise::Model::unrolled(&file.layers, &options)?;
+    let results = measure(&model, &cells, args.seed, args.count)?;
     if args.json {
         println!("{}", serde_json::to_string_pretty(&json(&cells, &results))?);
     } else {

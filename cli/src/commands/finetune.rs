@@ -5,7 +5,7 @@ use super::input::Input;
 use super::model::Model;
 use super::train::save_curve;
 use crate::onnx;
-use crate::train::{Config, Keep, Unsupervised, mean_abs_s, run as train};
+use crate::train::{Config, Keep, Learner, Unrolled, Unsupervised, mean_abs_s, run as train};
 use std::error::Error;
 use std::path::PathBuf;
 
@@ -87,7 +87,6 @@ pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     let (known, test) = stack.values.split_at(learn * size);
     let (fit, validation) = known.split_at((learn - choose) * size);
     let config = Config {
-        initial: file.layers.clone(),
         steps: args.steps,
         rate: args.rate,
         clip: 1.0,
@@ -107,11 +106,12 @@ pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         &device.clone().autodiff(),
     )?;
     let start = std::time::Instant::now();
-    let outcome = train(&config, &mut task, &args.out, &device)?;
+    let learner = Unrolled::new(&file.layers, &[(n, k)], &device);
+    let outcome = train(&config, &learner, &mut task, &args.out)?;
     let seconds = start.elapsed().as_secs_f64();
     let tested = if test.is_empty() { validation } else { test };
-    let before = mean_abs_s(n, k, &file.layers, tested)?;
-    let after = mean_abs_s(n, k, &outcome.layers, tested)?;
+    let before = mean_abs_s(&learner.model(&learner.initial(), n, k)?, tested)?;
+    let after = mean_abs_s(&learner.model(&outcome.free, n, k)?, tested)?;
     let result = serde_json::json!({
         "learnt_from": learn,
         "tested_on": tested.len() / size,
@@ -127,7 +127,7 @@ pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         &args.out.join("model.onnx"),
         n,
         k,
-        &outcome.layers,
+        &learner.layers(&outcome.free),
         &metadata,
     )?;
     save_curve(&args.out, &outcome)?;

@@ -3,11 +3,11 @@
 use super::device::Kind;
 use super::eval::{Cells, json, share, table};
 use super::model::{Model, describe};
+use crate::files::FileError;
 use crate::train::{
     Config, Keep, Loss, Matrices, Outcome, Synthetic, initial, measure, run as train,
 };
 use crate::{onnx, plot};
-use denise::unrolled::Layer;
 use std::error::Error;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -22,6 +22,10 @@ pub struct Args {
     /// Rank of L.
     #[arg(long, short, default_value_t = 3)]
     k: usize,
+    /// What kind of network. Layers, --shared and --model are for the unrolled one, --also too: a dense
+    /// network is for one size only.
+    #[arg(long, value_enum, default_value_t)]
+    topology: Topology,
     /// A model to go on from, instead of --layers and --shared.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["layers", "shared"])]
     model: Option<PathBuf>,
@@ -127,7 +131,7 @@ impl Args {
     }
 
     /// What decides the weights, in a text: neither where they go nor how they are measured.
-    fn identity(&self, start: &[Layer]) -> String {
+    fn identity(&self, start: &str) -> String {
         let Args {
             n,
             k,
@@ -144,60 +148,42 @@ impl Args {
             patience,
             ..
         } = self;
-        let from = if self.model.is_some() {
-            format!(
-                "from {}",
-                crate::onnx::write::lines(start).replace('\n', "; ")
-            )
-        } else {
-            format!("from the start, {} layers", describe(start))
-        };
         let kinds: Vec<String> = cells.list().iter().map(ToString::to_string).collect();
         let also: Vec<String> = also.iter().map(ToString::to_string).collect();
         format!(
-            "n {n}, k {k}, {from}, kinds [{}], also [{}], loss {loss:?}, steps {steps}, batch {batch}, \
+            "n {n}, k {k}, from {start}, kinds [{}], also [{}], loss {loss:?}, steps {steps}, batch {batch}, \
              rate {rate}, clip {clip}, seed {seed}, validation {validation}, every {every}, patience {patience}",
             kinds.join(", "),
             also.join(", ")
         )
     }
+
+    fn check(&self) -> Result<(), String> {
+        for (name, value) in [
+            ("batch", self.batch),
+            ("every", self.every),
+            ("validation", self.validation),
+        ] {
+            if value == 0 {
+                return Err(format!("--{name} must be at least 1"));
+            }
+        }
+        let (batch, kinds) = (self.batch, self.cells.list().len());
+        if batch < kinds {
+            return Err(format!(
+                "--batch {batch} cannot hold all {kinds} kinds of matrices"
+            ));
+        }
+        if self.topology != Topology::Unrolled && (self.model.is_some() || !self.also.is_empty()) {
+            return Err("--model and --also are for the unrolled network".into());
+        }
+        Ok(())
+    }
 }
 
 /// Trains, measures, writes.
 pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
-    let cells = args.cells.list();
-    for (name, value) in [
-        ("batch", args.batch),
-        ("every", args.every),
-        ("validation", args.validation),
-    ] {
-        if value == 0 {
-            return Err(format!("--{name} must be at least 1").into());
-        }
-    }
-    if args.batch < cells.len() {
-        let (batch, kinds) = (args.batch, cells.len());
-        return Err(format!("--batch {batch} cannot hold all {kinds} kinds of matrices").into());
-    }
-    let start = match &args.model {
-        None => initial(args.layers.into(), args.shared.into()),
-        model => {
-            Model::load(&Model {
-                model: model.clone(),
-            })?
-            .layers
-        }
-    };
-    let config = Config {
-        initial: start.clone(),
-        steps: args.steps,
-        rate: args.rate,
-        clip: args.clip,
-        every: args.every,
-        patience: args.patience,
-        keep: args.keep,
-        identity: args.identity(&start),
-    };
+    args.check()?;
     let device = args.device.open();
     let mut task = Synthetic::new(
         args.kinds(),
@@ -207,40 +193,75 @@ pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         args.seed,
         &device.clone().autodiff(),
     )?;
-    let outcome = train(&config, &mut task, &args.out, &device)?;
-    let results = measure(
-        args.n,
-        args.k,
-        &outcome.layers,
-        &cells,
-        args.seed + 1,
-        args.test,
-    )?;
+    let place = args.out.join("model.onnx");
+    let (n, k) = (args.n, args.k);
+    if let Some(widths) = args.topology.widths(n, k) {
+        let start = format!("the start, layers of {widths:?} values");
+        let dense = Dense::new(n, k, widths, args.seed, &device);
+        return learn(args, &dense, &mut task, &start, |free, metadata| {
+            onnx::write_dense(&place, &dense.network(free), metadata)
+        });
+    }
+    let (layers, start) = match &args.model {
+        None => {
+            let layers = initial(args.layers.into(), args.shared.into());
+            let start = format!("the start, {} layers", describe(&layers));
+            (layers, start)
+        }
+        model => {
+            let model = Model {
+                model: model.clone(),
+            };
+            let layers = model.load()?.layers;
+            let start = onnx::write::lines(&layers).replace('\n', "; ");
+            (layers, start)
+        }
+    };
+    let unrolled = Unrolled::new(&layers, &task.sizes(), &device);
+    learn(args, &unrolled, &mut task, &start, |free, metadata| {
+        onnx::write(&place, n, k, &unrolled.layers(free), metadata)
+    })
+}
+
+/// Runs the training; `write` puts the network into a file.
+fn learn(
+    args: &Args,
+    learner: &impl Learner,
+    task: &mut Synthetic,
+    start: &str,
+    write: impl FnOnce(&[f64], &[(String, String)]) -> Result<(), FileError>,
+) -> Result<(), Box<dyn Error>> {
+    let config = Config {
+        steps: args.steps,
+        rate: args.rate,
+        clip: args.clip,
+        every: args.every,
+        patience: args.patience,
+        keep: args.keep,
+        identity: args.identity(start),
+    };
+    let outcome = train(&config, learner, task, &args.out)?;
+    let cells = args.cells.list();
+    let model = learner.model(&outcome.free, args.n, args.k)?;
+    // Numbers that neither training nor validation has seen.
+    let results = measure(&model, &cells, args.seed + 1, args.test)?;
     let result = json(&cells, &results);
     let metadata = [
-        ("denise.training".into(), args.identity(&start)),
+        ("denise.training".into(), args.identity(start)),
         ("denise.accuracy".into(), result.to_string()),
     ];
-    onnx::write(
-        &args.out.join("model.onnx"),
-        args.n,
-        args.k,
-        &outcome.layers,
-        &metadata,
-    )?;
+    write(&outcome.free, &metadata)?;
     save_curve(&args.out, &outcome)?;
     let text = serde_json::to_string_pretty(&result)?;
     std::fs::write(args.out.join("result.json"), format!("{text}\n"))?;
     if args.json {
         println!("{text}");
     } else {
-        let layers = describe(&outcome.layers);
-        let place = args.out.join("model.onnx");
         println!(
-            "{layers} layers, validation {:.6} at step {}: {}\n",
+            "validation {:.6} at step {}: {}\n",
             outcome.score,
             outcome.step,
-            place.display()
+            args.out.join("model.onnx").display()
         );
         print!("{}", table(&cells, &results));
     }

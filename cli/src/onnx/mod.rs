@@ -6,15 +6,18 @@
 //!
 //! - `write`: the file and its metadata. `graph`: the graph. `functions`: what its nodes mean.
 //! - `body`: builds a list of nodes. `proto`: the messages of the format.
+//! - `dense`: the same for a stack of dense layers.
 //! - `constants`: numbers that the library keeps to itself.
 
 mod body;
 mod constants;
+mod dense;
 mod functions;
 mod graph;
 mod proto;
 pub(crate) mod write;
 
+pub(crate) use dense::write_dense;
 pub(crate) use write::write;
 
 #[cfg(test)]

@@ -42,16 +42,7 @@ pub(crate) fn to_bytes(
     layers: &[Layer],
     metadata: &[(String, String)],
 ) -> Vec<u8> {
-    let version = env!("CARGO_PKG_VERSION");
-    let own = [
-        "unrolled".to_owned(),
-        version.to_owned(),
-        n.to_string(),
-        k.to_string(),
-        lines(layers),
-    ];
-    let own = KEYS.map(str::to_owned).into_iter().zip(own);
-    let metadata = metadata.iter().cloned().chain(own);
+    let metadata = own_metadata("unrolled", n, k, Some(lines(layers)), metadata);
     let curvatures: Vec<Curvature> = [Curvature::Shared, Curvature::Own]
         .into_iter()
         .filter(|&curvature| layers.iter().any(|layer| layer.curvature == curvature))
@@ -60,7 +51,7 @@ pub(crate) fn to_bytes(
         ir_version: 8,
         opset_import: functions::operator_sets(),
         producer_name: "denise".to_owned(),
-        producer_version: version.to_owned(),
+        producer_version: env!("CARGO_PKG_VERSION").to_owned(),
         doc_string: format!(
             "Splits symmetric {n}x{n} matrices M, of which the lower triangle is read, into L + S: \
              L = U U^T of rank at most {k}, S sparse."
@@ -76,6 +67,26 @@ pub(crate) fn to_bytes(
         ..Model::default()
     };
     [model.encode_to_vec(), last.encode_to_vec()].concat()
+}
+
+/// What the caller says about the network, and what every file says about itself.
+pub(super) fn own_metadata(
+    topology: &str,
+    n: usize,
+    k: usize,
+    layers: Option<String>,
+    metadata: &[(String, String)],
+) -> impl Iterator<Item = (String, String)> {
+    let own = [
+        Some(topology.to_owned()),
+        Some(env!("CARGO_PKG_VERSION").to_owned()),
+        Some(n.to_string()),
+        Some(k.to_string()),
+        layers,
+    ];
+    let own = KEYS.map(str::to_owned).into_iter().zip(own);
+    let own = own.filter_map(|(key, value)| Some((key, value?)));
+    metadata.iter().cloned().chain(own)
 }
 
 /// One line per layer: its curvature and its weights, each the shortest decimal that reads back to it.
@@ -119,6 +130,11 @@ fn check(
         ..denise::Options::default()
     };
     denise::Model::unrolled(layers, &options).map_err(|error| error.to_string())?;
+    check_metadata(metadata)
+}
+
+/// Keys that every file has cannot be given by callers.
+pub(super) fn check_metadata(metadata: &[(String, String)]) -> Result<(), String> {
     match metadata
         .iter()
         .find(|(key, _)| KEYS.contains(&key.as_str()))

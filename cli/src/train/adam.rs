@@ -1,17 +1,24 @@
-//! Adam (Kingma and Ba, 2015) on a few dozen numbers, in `f64` so that a run can be resumed exactly.
+//! Adam (Kingma and Ba, 2015), in `f64` so that even the smallest step counts.
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 const FIRST: f64 = 0.9;
 const SECOND: f64 = 0.99;
 const EPSILON: f64 = 1e-8;
+/// Fewer numbers than this are not worth a thread.
+const PART: usize = 1 << 14;
 
 /// The optimiser's memory.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Adam {
     steps: u32,
-    first: Vec<f64>,
-    second: Vec<f64>,
+    /// Means of the gradient and of its square.
+    #[serde(skip)]
+    pub first: Vec<f64>,
+    /// See `first`.
+    #[serde(skip)]
+    pub second: Vec<f64>,
 }
 
 impl Adam {
@@ -29,12 +36,16 @@ impl Adam {
         self.steps += 1;
         let correct = |decay: f64| 1.0 - decay.powi(self.steps as i32);
         let (first_part, second_part) = (correct(FIRST), correct(SECOND));
-        for i in 0..x.len() {
-            self.first[i] = FIRST * self.first[i] + (1.0 - FIRST) * gradient[i];
-            self.second[i] = SECOND * self.second[i] + (1.0 - SECOND) * gradient[i].powi(2);
-            let spread = (self.second[i] / second_part).sqrt();
-            x[i] -= rate * (self.first[i] / first_part) / (spread + EPSILON);
-        }
+        let numbers = x.par_iter_mut().zip(gradient).with_min_len(PART);
+        let memory = self.first.par_iter_mut().zip(&mut self.second);
+        numbers
+            .zip(memory)
+            .for_each(|((x, gradient), (first, second))| {
+                *first = FIRST * *first + (1.0 - FIRST) * gradient;
+                *second = SECOND * *second + (1.0 - SECOND) * gradient.powi(2);
+                let spread = (*second / second_part).sqrt();
+                *x -= rate * (*first / first_part) / (spread + EPSILON);
+            });
     }
 }
 

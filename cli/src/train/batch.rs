@@ -1,7 +1,6 @@
 //! What a step of training is made from: matrices of unit scale, and where the network starts on them.
 
-use super::graph::tensor;
-use burn::tensor::{Device, Tensor};
+use burn::tensor::{Device, Tensor, TensorData};
 use denise::{Model, Options, Outputs};
 
 /// Matrices of one size, ready for the graph.
@@ -12,6 +11,8 @@ pub struct Batch {
     pub m: Tensor<3>,
     /// Û₀.
     pub start: Tensor<3>,
+    /// What each matrix was divided by, B×1×1.
+    pub scale: Tensor<3>,
     /// L₀ in the same units, where it is known.
     pub l: Option<Tensor<3>>,
 }
@@ -61,9 +62,15 @@ impl Batches {
             size: 0,
             m: tensor(&divide(m, n * n, 1.0), [count, n, n], device),
             start: tensor(&divide(&u, n * k, 0.5), [count, n, k], device),
+            scale: tensor(&scales, [count, 1, 1], device),
             l: l.map(|l| tensor(&divide(l, n * n, 1.0), [count, n, n], device)),
         })
     }
+}
+
+fn tensor(values: &[f64], shape: [usize; 3], device: &Device) -> Tensor<3> {
+    let values: Vec<f32> = values.iter().map(|&x| x as f32).collect();
+    Tensor::from_data(TensorData::new(values, shape), device)
 }
 
 /// What the library divides a matrix by.

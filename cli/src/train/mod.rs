@@ -1,17 +1,24 @@
-//! Training: gradient descent on the weights of the layers.
+//! Training: gradient descent on the weights of a network.
+//!
+//! - A `Learner` is a network with free numbers: [`Unrolled`] or [`Dense`].
+//! - A `Task` gives matrices and a loss: [`Synthetic`] or [`Unsupervised`].
+//! - [`run`] brings the two together.
 
 mod adam;
 mod batch;
 mod checkpoint;
-mod graph;
+mod dense;
+mod learner;
 mod run;
 mod synthetic;
+mod unrolled;
 mod unsupervised;
 mod validate;
-mod weights;
 
-pub use run::{Config, Keep, Outcome, run};
+pub use dense::{Dense, Topology};
+pub use learner::Learner;
+pub use run::{Config, Keep, Outcome, Task, run};
 pub use synthetic::{Loss, Matrices, Synthetic};
+pub use unrolled::{Unrolled, initial};
 pub use unsupervised::{Unsupervised, mean_abs_s};
 pub use validate::{Accuracy, measure};
-pub use weights::initial;

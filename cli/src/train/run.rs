@@ -3,25 +3,25 @@
 use super::adam::{Adam, clip, rate};
 use super::batch::Batch;
 use super::checkpoint::Checkpoint;
-use super::graph::{Graph, WEIGHTS};
-use super::weights::{Free, confine, free, layer, pull_back};
-use burn::tensor::{Device, Tensor, TensorData};
-use denise::unrolled::{Curvature, Layer};
+use super::learner::{Learner, Result};
+use burn::tensor::Tensor;
 use indicatif::{ProgressBar, ProgressStyle};
-use std::error::Error;
 use std::io::Write;
 use std::path::Path;
+
+/// Makes the network for matrices of size n and rank k.
+pub type Make<'a> = &'a dyn Fn(usize, usize) -> Result<denise::Model>;
 
 /// What is trained for.
 pub trait Task {
     /// The sizes n and ranks k of its matrices.
     fn sizes(&self) -> Vec<(usize, usize)>;
     /// The matrices of a step, the same ones whenever asked.
-    fn batch(&self, step: usize) -> Result<Batch, Box<dyn Error>>;
+    fn batch(&self, step: usize) -> Result<Batch>;
     /// The loss of a batch for which the network gave L̂.
-    fn loss(&mut self, l: Tensor<3>, batch: &Batch) -> Result<Tensor<1>, Box<dyn Error>>;
-    /// How good the layers are on matrices that are not trained on: smaller is better.
-    fn score(&self, layers: &[Layer]) -> Result<f64, Box<dyn Error>>;
+    fn loss(&mut self, l: Tensor<3>, batch: &Batch) -> Result<Tensor<1>>;
+    /// How good a network is on matrices that are not trained on: smaller is better.
+    fn score(&self, make: Make<'_>) -> Result<f64>;
     /// Numbers that the loss remembers from one batch to the next.
     fn memory(&mut self) -> &mut Vec<f64>;
 }
@@ -29,8 +29,6 @@ pub trait Task {
 /// How it is trained.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// The weights to start from.
-    pub initial: Vec<Layer>,
     /// Steps of gradient descent.
     pub steps: usize,
     /// Largest learning rate.
@@ -61,8 +59,8 @@ pub enum Keep {
 /// What came out.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// The network.
-    pub layers: Vec<Layer>,
+    /// The learner's numbers.
+    pub free: Vec<f64>,
     /// Its validation score, and the step at which it had it.
     pub score: f64,
     /// See `score`.
@@ -76,14 +74,17 @@ pub struct Outcome {
 /// Trains; keeps a checkpoint and a log in `folder`, and goes on from a checkpoint that is there.
 pub fn run(
     config: &Config,
+    learner: &impl Learner,
     task: &mut impl Task,
     folder: &Path,
-    device: &Device,
-) -> Result<Outcome, Box<dyn Error>> {
+) -> Result<Outcome> {
     std::fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-    let file = folder.join("checkpoint.json");
-    let (mut state, resumed) = match Checkpoint::load(&file)? {
-        Some(state) if state.config == config.identity => (state, true),
+    let file = folder.join("checkpoint");
+    let mut state = match Checkpoint::load(&file).map_err(|e| format!("{}: {e}", file.display()))? {
+        Some(state) if state.config == config.identity => {
+            task.memory().clone_from(&state.memory);
+            state
+        }
         Some(_) => {
             let name = file.display();
             return Err(format!(
@@ -91,21 +92,13 @@ pub fn run(
             )
             .into());
         }
-        None => (fresh(config), false),
+        None => {
+            let mut state = Checkpoint::new(&config.identity, learner.initial());
+            // What training has to beat.
+            validate(learner, &mut state, task)?;
+            state
+        }
     };
-    if resumed {
-        task.memory().clone_from(&state.memory);
-    }
-    let curvatures: Vec<Curvature> = config.initial.iter().map(|x| x.curvature).collect();
-    let device = device.clone().autodiff();
-    let sizes = task.sizes().into_iter();
-    let graphs: Vec<Graph> = sizes
-        .map(|(n, k)| Graph::new(n, k, &curvatures, &device))
-        .collect();
-    if !resumed {
-        // What training has to beat.
-        validate(&curvatures, &mut state, task)?;
-    }
     let log = folder.join("log.jsonl");
     let mut log = std::fs::File::options()
         .create(true)
@@ -117,8 +110,8 @@ pub fn run(
     )?);
     while state.step < config.steps && !exhausted(config, &state) {
         let batch = task.batch(state.step)?;
-        let layers = layers(&curvatures, &state.free);
-        let (loss, mut gradient) = gradient(&graphs[batch.size], batch, &layers, task, &device)?;
+        let (loss, mut gradient) =
+            learner.gradient(&state.free, &batch, &mut |l| task.loss(l, &batch))?;
         let norm = clip(&mut gradient, config.clip);
         if !norm.is_finite() || !loss.is_finite() {
             let (step, name) = (state.step, file.display());
@@ -128,18 +121,14 @@ pub fn run(
             )
             .into());
         }
-        let mut flat: Vec<f64> = state.free.iter().flatten().copied().collect();
         let now = rate(config.rate, state.step, config.steps);
-        state.adam.step(now, &gradient, &mut flat);
-        for (to, from) in state.free.iter_mut().zip(flat.as_chunks::<WEIGHTS>().0) {
-            *to = *from;
-            confine(to);
-        }
+        state.adam.step(now, &gradient, &mut state.free);
+        learner.confine(&mut state.free);
         state.step += 1;
         state.losses.push((state.step as f64, loss));
         bar.set_position(state.step as u64);
         if state.step % config.every == 0 || state.step == config.steps {
-            validate(&curvatures, &mut state, task)?;
+            validate(learner, &mut state, task)?;
             let score = state.scores[state.scores.len() - 1].1;
             bar.set_message(format!("loss {loss:.4}, validation {score:.6}"));
             let line = serde_json::json!({
@@ -151,12 +140,16 @@ pub fn run(
         }
     }
     bar.finish_and_clear();
-    let (score, free, step) = match (config.keep, state.scores.last()) {
-        (Keep::Last, Some(&(_, score))) => (score, state.free, state.step),
-        _ => state.best,
+    let last = match (config.keep, state.scores.last()) {
+        (Keep::Last, Some(&(_, score))) => Some(score),
+        _ => None,
+    };
+    let (score, free, step) = match last {
+        Some(score) => (score, state.free, state.step),
+        None => (state.best_score, state.best, state.best_step),
     };
     Ok(Outcome {
-        layers: layers(&curvatures, &free),
+        free,
         score,
         step,
         losses: state.losses,
@@ -165,69 +158,18 @@ pub fn run(
 }
 
 fn exhausted(config: &Config, state: &Checkpoint) -> bool {
-    state.step >= state.best.2 + config.patience * config.every
+    state.step >= state.best_step + config.patience * config.every
 }
 
-fn fresh(config: &Config) -> Checkpoint {
-    let free: Vec<Free> = config.initial.iter().map(free).collect();
-    Checkpoint {
-        config: config.identity.clone(),
-        step: 0,
-        adam: Adam::new(free.len() * WEIGHTS),
-        memory: Vec::new(),
-        best: (f64::MAX, free.clone(), 0),
-        losses: Vec::new(),
-        scores: Vec::new(),
-        free,
-    }
-}
-
-fn layers(curvatures: &[Curvature], free: &[Free]) -> Vec<Layer> {
-    let layers = curvatures.iter().zip(free);
-    layers.map(|(&curvature, x)| layer(curvature, x)).collect()
-}
-
-fn validate(
-    curvatures: &[Curvature],
-    state: &mut Checkpoint,
-    task: &impl Task,
-) -> Result<(), Box<dyn Error>> {
-    let score = task.score(&layers(curvatures, &state.free))?;
+fn validate(learner: &impl Learner, state: &mut Checkpoint, task: &impl Task) -> Result<()> {
+    let score = task.score(&|n, k| learner.model(&state.free, n, k))?;
     state.scores.push((state.step as f64, score));
-    if score < state.best.0 {
-        state.best = (score, state.free.clone(), state.step);
+    if score < state.best_score {
+        state.best_score = score;
+        state.best_step = state.step;
+        state.best.clone_from(&state.free);
     }
     Ok(())
-}
-
-/// Loss, and its gradient by the free numbers.
-fn gradient(
-    graph: &Graph,
-    batch: Batch,
-    layers: &[Layer],
-    task: &mut impl Task,
-    device: &Device,
-) -> Result<(f64, Vec<f64>), Box<dyn Error>> {
-    let numbers: Vec<f32> = layers
-        .iter()
-        .flat_map(Layer::weights)
-        .map(|x| x as f32)
-        .collect();
-    let data = TensorData::new(numbers, [layers.len(), WEIGHTS]);
-    let weights = Tensor::<2>::from_data(data, device).require_grad();
-    let u = graph.forward(batch.m.clone(), batch.start.clone(), &weights);
-    let l = u.clone().matmul(u.swap_dims(1, 2));
-    let loss = task.loss(l, &batch)?;
-    let value: Vec<f32> = loss.clone().into_data().try_into_vec()?;
-    let gradients = loss.backward();
-    let gradient = weights
-        .grad(&gradients)
-        .ok_or("no gradient reached the weights")?;
-    let gradient: Vec<f32> = gradient.into_data().try_into_vec()?;
-    let gradient: Vec<f64> = gradient.iter().map(|&x| f64::from(x)).collect();
-    let rows = gradient.as_chunks::<WEIGHTS>().0;
-    let free = layers.iter().zip(rows).flat_map(|(x, g)| pull_back(x, g));
-    Ok((f64::from(value[0]), free.collect()))
 }
 
 #[cfg(test)]
@@ -235,6 +177,8 @@ mod tests {
     use super::super::{Loss, Matrices, Synthetic, initial};
     use super::*;
     use crate::generator::{Cell, Distribution};
+    use crate::train::Dense;
+    use burn::tensor::Device;
 
     fn task(device: &Device) -> Synthetic {
         let cell = |sparsity| Cell {
@@ -251,7 +195,6 @@ mod tests {
 
     fn config(steps: usize) -> Config {
         Config {
-            initial: initial(4, 2),
             steps,
             rate: 0.02,
             clip: 1.0,
@@ -276,17 +219,17 @@ mod tests {
             self.0.sizes()
         }
 
-        fn batch(&self, step: usize) -> Result<Batch, Box<dyn Error>> {
+        fn batch(&self, step: usize) -> Result<Batch> {
             self.0.batch(step)
         }
 
-        fn loss(&mut self, l: Tensor<3>, batch: &Batch) -> Result<Tensor<1>, Box<dyn Error>> {
+        fn loss(&mut self, l: Tensor<3>, batch: &Batch) -> Result<Tensor<1>> {
             let wrong = l - batch.l.clone().ok_or("no truth")?;
             Ok((wrong.clone() * wrong).mean())
         }
 
-        fn score(&self, layers: &[Layer]) -> Result<f64, Box<dyn Error>> {
-            self.0.score(layers)
+        fn score(&self, make: Make<'_>) -> Result<f64> {
+            self.0.score(make)
         }
 
         fn memory(&mut self) -> &mut Vec<f64> {
@@ -294,31 +237,48 @@ mod tests {
         }
     }
 
-    #[test]
-    fn gradients_match_finite_differences() {
-        let device = Device::flex().autodiff();
-        let mut task = Smooth(task(&device));
-        let start = initial(4, 2);
-        let curvatures: Vec<Curvature> = start.iter().map(|x| x.curvature).collect();
-        let graph = Graph::new(8, 2, &curvatures, &device);
-        let numbers: Vec<Free> = start.iter().map(free).collect();
-        let mut at = |numbers: &[Free]| {
-            let batch = task.batch(0).unwrap();
-            let layers = layers(&curvatures, numbers);
-            gradient(&graph, batch, &layers, &mut task, &device).unwrap()
+    fn learner(device: &Device) -> Unrolled {
+        Unrolled::new(&initial(4, 2), &[(8, 2), (6, 2)], device)
+    }
+
+    fn check_gradient(learner: &impl Learner, task: &mut impl Task, step: usize, places: &[usize]) {
+        let numbers = learner.initial();
+        let batch = task.batch(step).unwrap();
+        let mut at = |numbers: &[f64]| {
+            let mut loss = |l| task.loss(l, &batch);
+            learner.gradient(numbers, &batch, &mut loss).unwrap()
         };
         let (_, exact) = at(&numbers);
         let largest = exact.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
-        for t in 0..4 {
-            for e in 0..WEIGHTS {
-                let (mut up, mut down) = (numbers.clone(), numbers.clone());
-                up[t][e] += 1e-2;
-                down[t][e] -= 1e-2;
-                let slope = (at(&up).0 - at(&down).0) / 2e-2;
-                let error = (slope - exact[t * WEIGHTS + e]).abs() / largest;
-                assert!(error < 5e-3, "layer {t}, weight {e}: {slope}, {error}");
-            }
+        for &place in places {
+            let (mut up, mut down) = (numbers.clone(), numbers.clone());
+            up[place] += 1e-2;
+            down[place] -= 1e-2;
+            let slope = (at(&up).0 - at(&down).0) / 2e-2;
+            let error = (slope - exact[place]).abs() / largest;
+            assert!(error < 5e-3, "number {place}: {slope}, {error}");
         }
+    }
+
+    #[test]
+    fn gradients_match_finite_differences() {
+        let device = Device::flex();
+        let mut task = Smooth(task(&device.clone().autodiff()));
+        let all: Vec<usize> = (0..28).collect();
+        // Step 3 is on the second size.
+        for step in [0, 3] {
+            check_gradient(&learner(&device), &mut task, step, &all);
+        }
+    }
+
+    #[test]
+    fn gradients_of_dense_layers_match_finite_differences() {
+        let device = Device::flex();
+        let mut task = Smooth(task(&device.clone().autodiff()));
+        let dense = Dense::new(8, 2, vec![36, 20, 16], 1, &device);
+        // Some weights of each layer, and some of each bias.
+        let places: Vec<usize> = (0..20 * 37 + 16 * 21).step_by(13).collect();
+        check_gradient(&dense, &mut task, 0, &places);
     }
 
     /// Fails at one step, as if the power had gone.
@@ -329,19 +289,19 @@ mod tests {
             self.0.sizes()
         }
 
-        fn batch(&self, step: usize) -> Result<Batch, Box<dyn Error>> {
+        fn batch(&self, step: usize) -> Result<Batch> {
             if step == self.1 {
                 return Err("crash".into());
             }
             self.0.batch(step)
         }
 
-        fn loss(&mut self, l: Tensor<3>, batch: &Batch) -> Result<Tensor<1>, Box<dyn Error>> {
+        fn loss(&mut self, l: Tensor<3>, batch: &Batch) -> Result<Tensor<1>> {
             self.0.loss(l, batch)
         }
 
-        fn score(&self, layers: &[Layer]) -> Result<f64, Box<dyn Error>> {
-            self.0.score(layers)
+        fn score(&self, make: Make<'_>) -> Result<f64> {
+            self.0.score(make)
         }
 
         fn memory(&mut self) -> &mut Vec<f64> {
@@ -352,14 +312,15 @@ mod tests {
     #[test]
     fn a_resumed_run_equals_one_that_never_stopped() {
         let device = Device::flex();
+        let learner = learner(&device);
         let new = || task(&device.clone().autodiff());
         let (whole, parts) = (folder("whole"), folder("parts"));
-        let straight = run(&config(20), &mut new(), &whole, &device).unwrap();
-        assert!(run(&config(20), &mut Crash(new(), 12), &parts, &device).is_err());
-        let resumed = run(&config(20), &mut new(), &parts, &device).unwrap();
+        let straight = run(&config(20), &learner, &mut new(), &whole).unwrap();
+        assert!(run(&config(20), &learner, &mut Crash(new(), 12), &parts).is_err());
+        let resumed = run(&config(20), &learner, &mut new(), &parts).unwrap();
         assert_eq!(resumed.losses, straight.losses);
         assert_eq!(resumed.scores, straight.scores);
-        assert_eq!(resumed.layers, straight.layers);
+        assert_eq!(resumed.free, straight.free);
         let _ = std::fs::remove_dir_all(whole);
         let _ = std::fs::remove_dir_all(parts);
     }
@@ -368,25 +329,16 @@ mod tests {
     fn training_improves_and_another_runs_checkpoint_is_refused() {
         let device = Device::flex();
         let place = folder("improves");
-        let outcome = run(
-            &config(40),
-            &mut task(&device.clone().autodiff()),
-            &place,
-            &device,
-        )
-        .unwrap();
+        let learner = learner(&device);
+        let mut task = task(&device.clone().autodiff());
+        let outcome = run(&config(40), &learner, &mut task, &place).unwrap();
         let before = outcome.scores[0].1;
         assert!(outcome.score < 0.95 * before, "{} {before}", outcome.score);
         let other = Config {
             identity: "other".into(),
             ..config(40)
         };
-        let error = run(
-            &other,
-            &mut task(&device.clone().autodiff()),
-            &place,
-            &device,
-        );
+        let error = run(&other, &learner, &mut task, &place);
         assert!(error.unwrap_err().to_string().contains("other options"));
         let _ = std::fs::remove_dir_all(place);
     }

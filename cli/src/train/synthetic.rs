@@ -1,13 +1,12 @@
 //! Training on synthetic matrices, whose split is known, drawn anew for every step.
 
 use super::batch::{Batch, Batches};
-use super::run::Task;
+use super::learner::Result;
+use super::run::{Make, Task};
 use super::unsupervised::residual;
 use super::validate::{measure, score};
 use crate::generator::{Cell, samples};
 use burn::tensor::{Device, Tensor, TensorData};
-use denise::unrolled::Layer;
-use std::error::Error;
 
 /// How fast the usual error of a cell follows what is seen.
 const FOLLOW: f64 = 0.02;
@@ -62,11 +61,11 @@ impl Synthetic {
         validation: usize,
         seed: u64,
         device: &Device,
-    ) -> Result<Synthetic, denise::Error> {
+    ) -> Result<Synthetic> {
         let batches = kinds.iter().map(|x| Batches::new(x.n, x.k, device));
         let cells = kinds.iter().map(|x| x.cells.len()).sum();
         Ok(Synthetic {
-            batches: batches.collect::<Result<_, _>>()?,
+            batches: batches.collect::<std::result::Result<_, _>>()?,
             kinds,
             loss,
             batch,
@@ -112,7 +111,7 @@ impl Task for Synthetic {
         self.kinds.iter().map(|x| (x.n, x.k)).collect()
     }
 
-    fn batch(&self, step: usize) -> Result<Batch, Box<dyn Error>> {
+    fn batch(&self, step: usize) -> Result<Batch> {
         let first = (step * self.batch) as u64;
         let size = self.kind(step);
         let Matrices { n, k, cells } = &self.kinds[size];
@@ -124,7 +123,7 @@ impl Task for Synthetic {
     /// A matrix counts with its error ‖L − L₀‖₁ / ‖L₀‖₁ relative to what is usual in its cell: below that
     /// with a square root, above it linearly, and far above it with a square root again. So cells that
     /// differ by a factor of a thousand weigh the same, and a failure is neither forgotten nor drowns the rest.
-    fn loss(&mut self, l: Tensor<3>, batch: &Batch) -> Result<Tensor<1>, Box<dyn Error>> {
+    fn loss(&mut self, l: Tensor<3>, batch: &Batch) -> Result<Tensor<1>> {
         if self.loss == Loss::Unsupervised {
             return Ok(residual(l, batch).mean());
         }
@@ -142,12 +141,12 @@ impl Task for Synthetic {
         Ok((common + beyond.mul_scalar(0.5) / slower).mean())
     }
 
-    fn score(&self, layers: &[Layer]) -> Result<f64, Box<dyn Error>> {
+    fn score(&self, make: Make<'_>) -> Result<f64> {
         // Other numbers than those that training draws.
         let seed = !self.seed;
         let mut all = Vec::new();
         for Matrices { n, k, cells } in &self.kinds {
-            all.extend(measure(*n, *k, layers, cells, seed, self.validation)?);
+            all.extend(measure(&make(*n, *k)?, cells, seed, self.validation)?);
         }
         Ok(score(&all))
     }

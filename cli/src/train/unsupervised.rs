@@ -1,13 +1,12 @@
 //! Training on matrices whose split nobody knows: the paper's finetuning.
 
 use super::batch::{Batch, Batches};
-use super::run::Task;
+use super::learner::Result;
+use super::run::{Make, Task};
 use burn::tensor::{Device, Tensor};
-use denise::unrolled::Layer;
-use denise::{Model, Options, Outputs};
+use denise::{Model, Outputs};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use std::error::Error;
 
 /// The unsupervised loss Φ_u of the paper: ‖M − L‖₁, relative to ‖M‖₁.
 pub struct Unsupervised {
@@ -31,7 +30,7 @@ impl Unsupervised {
         batch: usize,
         seed: u64,
         device: &Device,
-    ) -> Result<Unsupervised, denise::Error> {
+    ) -> Result<Unsupervised> {
         Ok(Unsupervised {
             n,
             k,
@@ -50,7 +49,7 @@ impl Task for Unsupervised {
         vec![(self.n, self.k)]
     }
 
-    fn batch(&self, step: usize) -> Result<Batch, Box<dyn Error>> {
+    fn batch(&self, step: usize) -> Result<Batch> {
         let size = self.n * self.n;
         let count = self.train.len() / size;
         let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
@@ -63,12 +62,12 @@ impl Task for Unsupervised {
         Ok(self.batches.make(&m, None)?)
     }
 
-    fn loss(&mut self, l: Tensor<3>, batch: &Batch) -> Result<Tensor<1>, Box<dyn Error>> {
+    fn loss(&mut self, l: Tensor<3>, batch: &Batch) -> Result<Tensor<1>> {
         Ok(residual(l, batch).mean())
     }
 
-    fn score(&self, layers: &[Layer]) -> Result<f64, Box<dyn Error>> {
-        Ok(mean_abs_s(self.n, self.k, layers, &self.validation)?)
+    fn score(&self, make: Make<'_>) -> Result<f64> {
+        mean_abs_s(&make(self.n, self.k)?, &self.validation)
     }
 
     fn memory(&mut self) -> &mut Vec<f64> {
@@ -84,17 +83,12 @@ pub fn residual(l: Tensor<3>, batch: &Batch) -> Tensor<3> {
 }
 
 /// The mean |S_ij| over all matrices.
-pub fn mean_abs_s(n: usize, k: usize, layers: &[Layer], m: &[f64]) -> Result<f64, denise::Error> {
-    let options = Options {
-        n,
-        k,
-        ..Options::default()
-    };
+pub fn mean_abs_s(model: &Model, m: &[f64]) -> Result<f64> {
     let mut s = vec![0.0; m.len()];
     let out = Outputs {
         s: Some(&mut s),
         ..Outputs::default()
     };
-    Model::unrolled(layers, &options)?.decompose(m, out)?;
+    model.decompose(m, out)?;
     Ok(s.iter().map(|x| x.abs()).sum::<f64>() / s.len() as f64)
 }

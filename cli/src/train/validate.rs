@@ -1,8 +1,7 @@
 //! How good a network is, measured through the library's own kernels.
 
 use crate::generator::{Cell, samples};
-use denise::unrolled::Layer;
-use denise::{Model, Options, Outputs};
+use denise::{Model, Outputs};
 
 /// Accuracy on one cell.
 #[derive(Clone, Copy, Debug, Default)]
@@ -20,19 +19,12 @@ const ZERO: f64 = 0.01;
 
 /// Measures every cell on `count` matrices drawn from a seed.
 pub fn measure(
-    n: usize,
-    k: usize,
-    layers: &[Layer],
+    model: &Model,
     cells: &[Cell],
     seed: u64,
     count: usize,
 ) -> Result<Vec<Accuracy>, denise::Error> {
-    let options = Options {
-        n,
-        k,
-        ..Options::default()
-    };
-    let model = Model::unrolled(layers, &options)?;
+    let (n, k) = (model.n(), model.k());
     let size = n * n;
     cells
         .iter()

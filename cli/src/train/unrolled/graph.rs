@@ -3,7 +3,7 @@
 //! It computes what `denise::unrolled::reference` specifies, for a batch, from U₀ on; the start has no
 //! weights, so the library computes it.
 
-use burn::tensor::{Device, Tensor, TensorData};
+use burn::tensor::{Device, Tensor};
 use denise::unrolled::{Curvature, RIDGE, RMS_LIMIT};
 
 /// Added where a sum may be zero.
@@ -143,18 +143,13 @@ fn solve(k: usize, mut a: Vec<Tensor<3>>, b: &Tensor<3>) -> Tensor<3> {
     Tensor::cat(x, 2)
 }
 
-/// A tensor of `f32` from numbers of any number of matrices.
-pub fn tensor(values: &[f64], shape: [usize; 3], device: &Device) -> Tensor<3> {
-    let values: Vec<f32> = values.iter().map(|&x| x as f32).collect();
-    Tensor::from_data(TensorData::new(values, shape), device)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::batch::Batches;
     use super::super::weights::initial;
     use super::*;
     use crate::generator::{Cell, Distribution, samples};
+    use crate::train::batch::Batches;
+    use burn::tensor::TensorData;
     use denise::unrolled::Layer;
     use denise::{Model, Options, Outputs};
 

@@ -1,0 +1,95 @@
+//! The unrolled network: seven weights a layer.
+
+mod graph;
+mod weights;
+
+use super::batch::Batch;
+use super::learner::{Learner, Result};
+use burn::tensor::{Device, Tensor, TensorData};
+use denise::unrolled::{Curvature, Layer};
+use denise::{Model, Options};
+use graph::{Graph, WEIGHTS};
+use weights::{confine, free, layer, pull_back};
+
+pub use weights::initial;
+
+/// Learns the weights of all layers, on matrices of one or more sizes.
+pub struct Unrolled {
+    initial: Vec<Layer>,
+    curvatures: Vec<Curvature>,
+    graphs: Vec<Graph>,
+    device: Device,
+}
+
+impl Unrolled {
+    /// From weights to start with, for these sizes n and ranks k.
+    pub fn new(initial: &[Layer], sizes: &[(usize, usize)], device: &Device) -> Unrolled {
+        let device = device.clone().autodiff();
+        let curvatures: Vec<Curvature> = initial.iter().map(|x| x.curvature).collect();
+        let graph = |&(n, k): &(usize, usize)| Graph::new(n, k, &curvatures, &device);
+        Unrolled {
+            graphs: sizes.iter().map(graph).collect(),
+            initial: initial.to_vec(),
+            curvatures,
+            device,
+        }
+    }
+
+    /// The layers that the numbers stand for.
+    pub fn layers(&self, numbers: &[f64]) -> Vec<Layer> {
+        let rows = numbers.as_chunks::<WEIGHTS>().0;
+        let layers = self.curvatures.iter().zip(rows);
+        layers.map(|(&curvature, x)| layer(curvature, x)).collect()
+    }
+}
+
+impl Learner for Unrolled {
+    fn initial(&self) -> Vec<f64> {
+        self.initial.iter().flat_map(free).collect()
+    }
+
+    fn confine(&self, free: &mut [f64]) {
+        free.as_chunks_mut::<WEIGHTS>()
+            .0
+            .iter_mut()
+            .for_each(confine);
+    }
+
+    fn gradient(
+        &self,
+        free: &[f64],
+        batch: &Batch,
+        loss: &mut dyn FnMut(Tensor<3>) -> Result<Tensor<1>>,
+    ) -> Result<(f64, Vec<f64>)> {
+        let layers = self.layers(free);
+        let numbers: Vec<f32> = layers
+            .iter()
+            .flat_map(Layer::weights)
+            .map(|x| x as f32)
+            .collect();
+        let data = TensorData::new(numbers, [layers.len(), WEIGHTS]);
+        let weights = Tensor::<2>::from_data(data, &self.device).require_grad();
+        let graph = &self.graphs[batch.size];
+        let u = graph.forward(batch.m.clone(), batch.start.clone(), &weights);
+        let loss = loss(u.clone().matmul(u.swap_dims(1, 2)))?;
+        let value: Vec<f32> = loss.clone().into_data().try_into_vec()?;
+        let gradients = loss.backward();
+        let gradient = weights
+            .grad(&gradients)
+            .ok_or("no gradient reached the weights")?;
+        let gradient: Vec<f32> = gradient.into_data().try_into_vec()?;
+        let gradient: Vec<f64> = gradient.iter().map(|&x| f64::from(x)).collect();
+        let rows = gradient.as_chunks::<WEIGHTS>().0;
+        let free = layers.iter().zip(rows).flat_map(|(x, g)| pull_back(x, g));
+        Ok((f64::from(value[0]), free.collect()))
+    }
+
+    fn model(&self, free: &[f64], n: usize, k: usize) -> Result<Model> {
+        let options = Options {
+            n,
+            k,
+            ..Options::default()
+        };
+        Ok(Model::unrolled(&self.layers(free), &options)?)
+    }
+}
