@@ -5,7 +5,8 @@ use super::eval::{Cells, json, share, table};
 use super::model::{Model, describe};
 use crate::files::FileError;
 use crate::train::{
-    Config, Keep, Loss, Matrices, Outcome, Synthetic, initial, measure, run as train,
+    Config, Dense, Keep, Learner, Loss, Matrices, Outcome, Synthetic, Task, Topology, Unrolled,
+    initial, measure, run as train,
 };
 use crate::{onnx, plot};
 use std::error::Error;

@@ -1,6 +1,6 @@
 //! The loop: a batch, a gradient, a step; now and then a validation, a line in the log, a checkpoint.
 
-use super::adam::{Adam, clip, rate};
+use super::adam::{clip, rate};
 use super::batch::Batch;
 use super::checkpoint::Checkpoint;
 use super::learner::{Learner, Result};
