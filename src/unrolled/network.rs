@@ -2,7 +2,7 @@
 
 use super::layers::{Curvature, Layer};
 use super::rows::{self, Guard, Step, packed};
-use super::{PARTIAL_SUMS, RMS_LIMIT};
+use super::{PARTIAL_SUMS, RMS_LIMIT, ROUNDS};
 use crate::simd::{Real, Vector};
 use core::marker::PhantomData;
 use fearless_simd::Simd;
@@ -225,7 +225,7 @@ where
         V::splat(self.simd, F::from_f64(x))
     }
 
-    /// U₀: two rounds of orthogonal iteration from Ω, then the Nyström factor.
+    /// U₀: orthogonal iteration from Ω, then the Nyström factor.
     #[inline(always)]
     fn start(self, omega: &[F], buffers: &mut Buffers<'_, F, W>) {
         let Pass { simd, shape, k, .. } = self;
@@ -233,13 +233,12 @@ where
             m, u, v, g, norms, ..
         } = buffers;
         shape.spread(simd, k, omega, u);
-        for round in 0..3 {
+        for _ in 0..ROUNDS {
             shape.multiply(simd, k, m, u, v);
-            if round < 2 {
-                self.orthonormalise(g, v);
-                core::mem::swap(u, v);
-            }
+            self.orthonormalise(g, v);
+            core::mem::swap(u, v);
         }
+        shape.multiply(simd, k, m, u, v);
         self.gram(u, v, g);
         rows::cholesky::<S, F, V, W>(simd, k, Guard::Pivot, g);
         // An entry of the factor of a positive semidefinite matrix of trace n is at most √n.

@@ -3,7 +3,7 @@
 //! The kernels compute the same function in another order; tests hold them to this one.
 
 use super::omega::omega;
-use super::{Curvature, GRAM_RIDGE, Layer, NYSTROM_PIVOT, RIDGE, RMS_LIMIT};
+use super::{Curvature, GRAM_RIDGE, Layer, NYSTROM_PIVOT, RIDGE, RMS_LIMIT, ROUNDS};
 use nalgebra::{DMatrix, DVector};
 
 /// M = L + S with L = U Uᵀ.
@@ -51,12 +51,13 @@ fn scale(m: &DMatrix<f64>) -> f64 {
     m.trace().max(m.amax()) / m.nrows() as f64
 }
 
-/// U₀: two rounds of orthogonal iteration from Ω, then the Nyström factor of M in the subspace found.
+/// U₀: orthogonal iteration from Ω, then the Nyström factor of M in the subspace found.
 fn start(m: &DMatrix<f64>, k: usize) -> DMatrix<f64> {
     let n = m.nrows();
-    let omega = DMatrix::from_row_iterator(n, k, omega(n, k));
-    let q = orthonormalise(m * omega);
-    let q = orthonormalise(m * q);
+    let mut q = DMatrix::from_row_iterator(n, k, omega(n, k));
+    for _ in 0..ROUNDS {
+        q = orthonormalise(m * q);
+    }
     let y = m * &q;
     // M is symmetric, and so is the core but for rounding; its lower triangle is read.
     let core = q.transpose() * &y;

@@ -7,7 +7,7 @@ use super::body::{Body, DOMAIN, Name};
 use super::constants::{LEAST, TINY};
 use super::proto::{Attribute, Function, OperatorSet};
 use denise::unrolled::Curvature;
-use denise::unrolled::{GRAM_RIDGE, NYSTROM_PIVOT, RIDGE, RMS_LIMIT};
+use denise::unrolled::{GRAM_RIDGE, NYSTROM_PIVOT, RIDGE, RMS_LIMIT, ROUNDS};
 
 /// The weights of a layer, attributes of its node.
 pub(super) const WEIGHTS: [&str; 7] = ["alpha", "beta", "gamma", "delta", "sigma", "eta", "mu"];
@@ -157,21 +157,22 @@ fn first(b: &mut Body, a: &str, axis: i64, len: usize) -> (Name, Name) {
     }
 }
 
-/// U₀: two rounds of orthogonal iteration from Ω, then the Nyström factor.
+/// U₀: orthogonal iteration from Ω, then the Nyström factor.
 fn start(n: usize) -> Function {
     let mut b = Body::default();
     let mut q = "Omega".to_owned();
-    for round in ["Q1", "Q2"] {
+    for round in 1..=ROUNDS {
+        let next = format!("Q{round}");
         let y = b.matmul("N", &q);
         let across = b.transpose(&y);
         let gram = b.matmul(&across, &y);
         b.call(
             "Whiten",
             &[&gram, &y],
-            &[round],
+            &[&next],
             whitening(GRAM_RIDGE, LEAST * GRAM_RIDGE),
         );
-        q = round.to_owned();
+        q = next;
     }
     let y = b.matmul("N", &q);
     let across = b.transpose(&q);
@@ -191,7 +192,7 @@ fn start(n: usize) -> Function {
     let u = b.mul("Y", &shrink);
     b.give(&u, "U");
     let signature: (&[_], &[_], &[_]) = (&["N", "Omega"], &["U"], &[]);
-    let doc = "U: a first factor of N = U U^T + S, from two rounds of orthogonal iteration.";
+    let doc = "U: a first factor of N = U U^T + S, from orthogonal iteration.";
     function("Start", doc, signature, b)
 }
 
