@@ -4,6 +4,7 @@
 //! - `train`: gradient descent. `onnx`: the model files. `plot`: the pictures.
 
 mod commands;
+mod evaluate;
 mod files;
 mod generator;
 mod onnx;

@@ -3,7 +3,7 @@
 use super::input::Input;
 use super::model::Model;
 use crate::files::npy;
-use denise::{Options, Outputs, Report, Status};
+use denise::{Outputs, Report, Status};
 use std::error::Error;
 use std::path::PathBuf;
 
@@ -28,15 +28,9 @@ pub struct Args {
 /// Splits the matrices and writes what came out.
 pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     let stack = args.input.load()?;
-    let file = args.model.load()?;
     let (n, count) = (stack.n, stack.count());
-    let k = args.k.unwrap_or(file.k);
-    let options = Options {
-        n,
-        k,
-        ..Options::default()
-    };
-    let model = denise::Model::unrolled(&file.layers, &options)?;
+    let model = args.model.open(Some(n), args.k)?;
+    let k = model.k();
     let mut u = vec![0.0; count * n * k];
     let (mut l, mut s) = (vec![0.0; stack.values.len()], vec![0.0; stack.values.len()]);
     let mut reports = vec![Report::default(); count];

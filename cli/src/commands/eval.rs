@@ -1,15 +1,23 @@
-//! `denise eval`: accuracy on synthetic matrices.
+//! `denise eval`: the network beside the classical methods.
 
+use super::cells::Cells;
+use super::finetune::{Settings, Tuned, tune};
+use super::input::stock_windows;
 use super::model::Model;
-use crate::generator::{Cell, Distribution};
-use crate::train::{Accuracy, measure};
+use crate::evaluate::{Contender, Format, Method, Plan, Row, StockRow, Table, evaluate, stocks};
+use crate::files::Stack;
+use clap::ValueEnum;
 use std::error::Error;
+use std::path::PathBuf;
 
 /// Options of `denise eval`.
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
     model: Model,
+    /// Methods to compare.
+    #[arg(long, value_delimiter = ',', value_enum, default_values_t = Method::value_variants().to_vec())]
+    method: Vec<Method>,
     #[command(flatten)]
     cells: Cells,
     /// Size of the matrices; without it, the model's own.
@@ -18,101 +26,180 @@ pub struct Args {
     /// Rank of L₀; without it, the model's own.
     #[arg(long, short)]
     k: Option<usize>,
-    /// Matrices of each kind.
-    #[arg(long, default_value_t = 10_000)]
+    /// Matrices of each kind; 0 for none.
+    #[arg(long, default_value_t = 1000)]
     count: usize,
     /// Seed of the matrices.
     #[arg(long, default_value_t = 2026)]
     seed: u64,
-    /// Print JSON.
+    /// λ of the classical methods; without it, the paper's for each.
+    #[arg(long, default_value_t = 0.0)]
+    lambda: f64,
+    /// A CSV table of prices: compare also on its windows (100 days, step 5, correlation), of which the first 77 % are to
+    /// finetune on and the rest to test.
+    #[arg(long, value_name = "FILE")]
+    prices: Option<PathBuf>,
+    /// How to print the tables.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+    /// The same as --format json.
     #[arg(long)]
     json: bool,
 }
 
-/// Kinds of matrices: every distribution with every sparsity.
-#[derive(clap::Args, Clone, Debug)]
-pub struct Cells {
-    /// Shares of zeros in S₀.
-    #[arg(long, value_delimiter = ',', default_value = "0.6,0.7,0.8,0.9,0.95", value_parser = share)]
-    sparsity: Vec<f64>,
-    /// Distributions of U: normal, normal:MEAN:SD, t:DEGREES, uniform, uniform:LOW:HIGH.
-    #[arg(long, value_delimiter = ',', default_value = "normal,t:5")]
-    distribution: Vec<Distribution>,
-}
-
-/// A share of zeros, from an argument.
-pub fn share(text: &str) -> Result<f64, String> {
-    match text.parse() {
-        Ok(x) if (0.0..1.0).contains(&x) => Ok(x),
-        _ => Err("must be a number from 0 to less than 1".into()),
-    }
-}
-
-impl Cells {
-    /// All of them.
-    pub fn list(&self) -> Vec<Cell> {
-        self.with(&self.sparsity)
-    }
-
-    /// Every distribution with other sparsities.
-    pub fn with(&self, sparsities: &[f64]) -> Vec<Cell> {
-        let of = |&distribution| {
-            sparsities.iter().map(move |&sparsity| Cell {
-                sparsity,
-                distribution,
-            })
-        };
-        self.distribution.iter().flat_map(of).collect()
-    }
-}
-
 /// Measures and prints.
 pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
-    let file = args.model.load()?;
-    let (n, k) = (args.n.unwrap_or(file.n), args.k.unwrap_or(file.k));
-    let cells = args.cells.list();
-    let options = denise::Options {
-        n,
-        k,
-        ..denise::Options::default()
-    };
-    let model = denise::Model::unrolled(&file.layers, &options)?;
-    let results = measure(&model, &cells, args.seed, args.count)?;
-    if args.json {
-        println!("{}", serde_json::to_string_pretty(&json(&cells, &results))?);
-    } else {
-        println!(
-            "n = {n}, k = {k}, {} matrices each, seed {}\n",
-            args.count, args.seed
-        );
-        print!("{}", table(&cells, &results));
+    let model = args.model.open(args.n, args.k)?;
+    let format = if args.json { Format::Json } else { args.format };
+    let mut rows = Vec::new();
+    if args.count > 0 {
+        rows = evaluate(&Plan {
+            contenders: &contenders(&args.method, &model),
+            cells: &args.cells.list(),
+            count: args.count,
+            seed: args.seed,
+            lambda: args.lambda,
+        })?;
+    }
+    let mut real = Vec::new();
+    if let Some(path) = &args.prices {
+        real = on_stocks(path, &args.model, &args.method)?;
+    }
+    if format == Format::Json {
+        let all = serde_json::json!({"synthetic": rows, "real": real});
+        println!("{}", serde_json::to_string_pretty(&all)?);
+        return Ok(());
+    }
+    if !rows.is_empty() {
+        if format == Format::Text {
+            let (n, k, count, seed) = (model.n(), model.k(), args.count, args.seed);
+            println!("n = {n}, k = {k}, {count} matrices of each kind, seed {seed}; times on one core\n");
+        }
+        print!("{}", table(&rows).write(format));
+    }
+    if !real.is_empty() {
+        if !rows.is_empty() {
+            println!();
+        }
+        print!("{}", stock_table(&real).write(format));
     }
     Ok(())
 }
 
-/// A Markdown table.
-pub fn table(cells: &[Cell], results: &[Accuracy]) -> String {
-    let mut text =
-        String::from("| U | s(S₀) | rel.error(L) | worst | s(S) |\n|---|---|---|---|---|\n");
-    for (cell, x) in cells.iter().zip(results) {
-        text += &format!(
-            "| {} | {:.2} | {:.5} | {:.3} | {:.4} |\n",
-            cell.distribution, cell.sparsity, x.mean, x.worst, x.sparsity
-        );
-    }
-    text
+/// The methods under their own names.
+pub fn contenders<'a>(methods: &[Method], model: &'a denise::Model) -> Vec<Contender<'a>> {
+    let contender = |&method: &Method| Contender {
+        label: method.label(),
+        method,
+        model,
+    };
+    methods.iter().map(contender).collect()
 }
 
-/// The same for machines.
-pub fn json(cells: &[Cell], results: &[Accuracy]) -> serde_json::Value {
-    let rows = cells.iter().zip(results).map(|(cell, x)| {
-        serde_json::json!({
-            "distribution": cell.distribution.to_string(),
-            "sparsity": cell.sparsity,
-            "error": x.mean,
-            "worst": x.worst,
-            "sparsity_of_s": x.sparsity,
-        })
-    });
-    rows.collect()
+/// Every method on the last windows of a table of prices, the network before and after finetuning on the first.
+pub fn on_stocks(
+    path: &std::path::Path,
+    model: &Model,
+    methods: &[Method],
+) -> Result<Vec<StockRow>, Box<dyn Error>> {
+    let stack = stock_windows(path)?;
+    let own = model.open(Some(stack.n), None)?;
+    let settings = Settings::default();
+    let (_, test) = settings.halves(&stack)?;
+    let mut rows = Vec::new();
+    for &method in methods {
+        rows.push(stocks(method.label(), method, &own, test)?);
+        if method == Method::Denise {
+            let tuned = finetuned(&stack, model, &settings)?;
+            rows.push(stocks("Denise, finetuned", method, &tuned, test)?);
+        }
+    }
+    Ok(rows)
+}
+
+fn finetuned(
+    stack: &Stack,
+    model: &Model,
+    settings: &Settings,
+) -> Result<denise::Model, Box<dyn Error>> {
+    let folder = std::env::temp_dir().join(format!("denise-eval-{}", std::process::id()));
+    let device = super::device::Kind::default().open();
+    let result = tune(stack, model, settings, &device, "eval".into(), &folder);
+    // Nobody goes on from here.
+    let _ = std::fs::remove_dir_all(folder);
+    let Tuned {
+        learner,
+        outcome,
+        k,
+    } = result?;
+    learner.model(&outcome.free, stack.n, k)
+}
+
+/// The paper's columns, and what they leave out.
+pub fn table(rows: &[Row]) -> Table {
+    let mut table = Table::new(&[
+        "U, s(S₀)",
+        "method",
+        "r(L)",
+        "s(S)",
+        "rel.error(L)",
+        "rel.error(S)",
+        "median(L)",
+        "worst(L)",
+        "exact",
+        "µs, batch",
+        "µs, single",
+    ]);
+    for row in rows {
+        table.push(vec![
+            format!("{} {:.2}", row.distribution, row.sparsity),
+            row.method.clone(),
+            row.rank.text(2),
+            row.sparsity_of_s.text(2),
+            row.error_l.text(5),
+            row.error_s.text(4),
+            format!("{:.5}", row.error_l.median),
+            format!("{:.3}", row.error_l.worst),
+            format!("{:.1} %", 100.0 * row.exact),
+            microseconds(row.seconds.batch),
+            microseconds(row.seconds.single),
+        ]);
+    }
+    table
+}
+
+/// The columns of the paper's Table 3, and the mean |S|.
+pub fn stock_table(rows: &[StockRow]) -> Table {
+    let mut table = Table::new(&[
+        "windows of",
+        "method",
+        "r(L)",
+        "s(S)",
+        "‖M − L‖ / ‖M‖",
+        "mean |S|",
+        "µs, batch",
+        "µs, single",
+    ]);
+    for row in rows {
+        table.push(vec![
+            "prices".into(),
+            row.method.clone(),
+            row.rank.text(2),
+            row.sparsity.text(3),
+            row.residual.text(3),
+            row.mean_abs.text(4),
+            microseconds(row.seconds.batch),
+            microseconds(row.seconds.single),
+        ]);
+    }
+    table
+}
+
+fn microseconds(seconds: f64) -> String {
+    let x = seconds * 1e6;
+    match x {
+        0.0 => "0".into(),
+        x if x < 100.0 => format!("{x:.2}"),
+        x => format!("{x:.0}"),
+    }
 }

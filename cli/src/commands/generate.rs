@@ -1,6 +1,6 @@
 //! `denise generate`.
 
-use super::eval::Cells;
+use super::cells::Cells;
 use crate::files::npy;
 use crate::generator::samples;
 use std::error::Error;

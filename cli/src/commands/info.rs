@@ -2,6 +2,8 @@
 
 use super::model::{Model, describe};
 use std::error::Error;
+use denise::File;
+use denise::dense::{Activation, Network};
 use std::path::PathBuf;
 
 /// Options of `denise info`.
@@ -23,7 +25,10 @@ pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     let model = Model {
         model: args.file.clone(),
     };
-    let file = model.load()?;
+    let file = match model.read()? {
+        File::Unrolled(file) => file,
+        File::Dense(network) => return describe_dense(&network, args),
+    };
     if args.layers {
         println!("{}", crate::onnx::write::lines(&file.layers));
         return Ok(());
@@ -63,4 +68,57 @@ pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         );
     }
     Ok(())
+}
+
+fn describe_dense(network: &Network, args: &Args) -> Result<(), Box<dyn Error>> {
+    if args.layers {
+        return Err("--layers is for unrolled networks".into());
+    }
+    let weights: usize = network
+        .layers
+        .iter()
+        .map(|x| x.weights.len() + x.bias.len())
+        .sum();
+    if args.json {
+        let layers: Vec<_> = network
+            .layers
+            .iter()
+            .map(|x| {
+                serde_json::json!({
+                    "inputs": x.inputs, "outputs": x.outputs, "activation": name(x.activation),
+                })
+            })
+            .collect();
+        let all = serde_json::json!({
+            "topology": "dense", "n": network.n, "k": network.k, "weights": weights, "layers": layers,
+        });
+        println!("{}", serde_json::to_string_pretty(&all)?);
+        return Ok(());
+    }
+    println!(
+        "dense network, {} layers, {weights} weights",
+        network.layers.len()
+    );
+    println!("for n = {}, k = {}\n", network.n, network.k);
+    println!("layer  inputs  outputs  activation");
+    for (t, x) in network.layers.iter().enumerate() {
+        let (inputs, outputs) = (x.inputs, x.outputs);
+        println!(
+            "{:>5}  {inputs:>6}  {outputs:>7}  {}",
+            t + 1,
+            name(x.activation)
+        );
+    }
+    Ok(())
+}
+
+fn name(activation: Activation) -> String {
+    match activation {
+        Activation::Identity => "none".into(),
+        Activation::LeakyRelu(slope) => format!("leaky ReLU, slope {slope}"),
+        Activation::Elu(factor) => format!("ELU, factor {factor}"),
+        Activation::Relu => "ReLU".into(),
+        Activation::Tanh => "tanh".into(),
+        Activation::Sigmoid => "sigmoid".into(),
+    }
 }

@@ -3,7 +3,7 @@
 use crate::files::prices::{self, Missing, Windows};
 use crate::files::{FileError, Stack, read};
 use clap::ValueEnum;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A file of matrices, or a table of prices from which they are made.
 #[derive(clap::Args, Clone, Debug)]
@@ -37,6 +37,19 @@ pub enum Content {
     LogPrices,
     /// Returns.
     Returns,
+}
+
+/// The windows of the paper's example: 100 days, every 5 days, correlations of simple returns.
+pub fn stock_windows(path: &Path) -> Result<Stack, FileError> {
+    let input = Input {
+        file: path.to_owned(),
+        table: Some(Content::Prices),
+        window: 100,
+        step: 5,
+        covariance: false,
+        drop_missing: false,
+    };
+    input.load()
 }
 
 impl Input {

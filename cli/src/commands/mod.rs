@@ -1,5 +1,6 @@
 //! The subcommands, one file each.
 
+mod cells;
 mod decompose;
 mod device;
 mod eval;
@@ -9,6 +10,7 @@ mod info;
 mod input;
 mod model;
 mod plot;
+mod results;
 mod train;
 
 use clap::Subcommand;
@@ -25,8 +27,10 @@ pub enum Command {
     Finetune(finetune::Args),
     /// Draws synthetic matrices, of which the split is known.
     Generate(generate::Args),
-    /// Measures a network on synthetic matrices.
+    /// Compares a network with classical methods, as the paper's tables do.
     Eval(eval::Args),
+    /// Measures everything again and writes RESULTS.md with its tables and figures.
+    Results(results::Args),
     /// Says what a model file holds.
     Info(info::Args),
     /// Draws M, L and S of one matrix side by side.
@@ -42,6 +46,7 @@ impl Command {
             Command::Finetune(args) => finetune::run(&args),
             Command::Generate(args) => generate::run(&args),
             Command::Eval(args) => eval::run(&args),
+            Command::Results(args) => results::run(&args),
             Command::Info(args) => info::run(&args),
             Command::Plot(args) => plot::run(&args),
         }

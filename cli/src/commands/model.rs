@@ -1,26 +1,83 @@
 //! Which network a command uses.
 
-use denise::unrolled::{self, Layer};
+use crate::train::{Dense, Learner, Unrolled};
+use burn::tensor::Device;
+use denise::unrolled::{Curvature, Layer};
+use denise::{File, Options};
 use std::error::Error;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The network.
-#[derive(clap::Args, Clone, Debug)]
+#[derive(clap::Args, Clone, Debug, Default)]
 pub struct Model {
     /// A model file; without it, the network built into the library.
     #[arg(long, value_name = "FILE")]
     pub model: Option<PathBuf>,
 }
 
+/// Largest learning rates for finetuning.
+const UNROLLED_RATE: f64 = 0.03;
+const DENSE_RATE: f64 = 1e-4;
+
 impl Model {
-    /// Its layers, and the n and k that it was trained for.
-    pub fn load(&self) -> Result<unrolled::File, Box<dyn Error>> {
-        let Some(path) = &self.model else {
-            return Ok(unrolled::File::builtin()?);
+    /// What the file says.
+    pub fn read(&self) -> Result<File, Box<dyn Error>> {
+        match &self.model {
+            None => Ok(File::builtin()?),
+            Some(path) => read(path),
+        }
+    }
+
+    /// Ready for matrices of size n and rank k; without them, for the network's own.
+    pub fn open(
+        &self,
+        n: Option<usize>,
+        k: Option<usize>,
+    ) -> Result<denise::Model, Box<dyn Error>> {
+        let options = Options {
+            n: n.unwrap_or(0),
+            k: k.unwrap_or(0),
+            ..Options::default()
         };
-        let name = path.display();
-        let bytes = std::fs::read(path).map_err(|e| format!("{name}: {e}"))?;
-        unrolled::File::read(&bytes).map_err(|e| format!("{name}: {e}").into())
+        Ok(match &self.model {
+            None => denise::Model::builtin(&options)?,
+            Some(path) => denise::Model::load(path, &options)?,
+        })
+    }
+
+    /// Ready to learn from matrices of size n; with the rank, the network's own if none is given, and a
+    /// learning rate that suits it.
+    pub fn learner(
+        &self,
+        n: usize,
+        k: Option<usize>,
+        device: &Device,
+    ) -> Result<(Box<dyn Learner>, usize, f64), Box<dyn Error>> {
+        Ok(match self.read()? {
+            File::Unrolled(file) => {
+                let k = k.unwrap_or(file.k);
+                let learner = Unrolled::new(&file.layers, &[(n, k)], device);
+                (Box::new(learner), k, UNROLLED_RATE)
+            }
+            File::Dense(network) => {
+                let k = k.unwrap_or(network.k);
+                (Box::new(Dense::new(network, device)), k, DENSE_RATE)
+            }
+        })
+    }
+}
+
+fn read(path: &Path) -> Result<File, Box<dyn Error>> {
+    let name = path.display();
+    let bytes = std::fs::read(path).map_err(|e| format!("{name}: {e}"))?;
+    File::read(&bytes).map_err(|e| format!("{name}: {e}").into())
+}
+
+/// The layers of an unrolled network in a file.
+pub fn layers_of(path: &Path) -> Result<Vec<Layer>, Box<dyn Error>> {
+    match read(path)? {
+        File::Unrolled(file) => Ok(file.layers),
+        File::Dense(_) => Err(format!("{}: not an unrolled network", path.display()).into()),
     }
 }
 
@@ -28,7 +85,7 @@ impl Model {
 pub fn describe(layers: &[Layer]) -> String {
     let shared = layers
         .iter()
-        .filter(|x| x.curvature == unrolled::Curvature::Shared)
+        .filter(|x| x.curvature == Curvature::Shared)
         .count();
     format!("{shared} shared + {} own", layers.len() - shared)
 }

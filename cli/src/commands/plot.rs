@@ -3,7 +3,7 @@
 use super::input::Input;
 use super::model::Model;
 use crate::plot::decomposition;
-use denise::{Options, Outputs};
+use denise::Outputs;
 use std::error::Error;
 use std::path::PathBuf;
 
@@ -28,7 +28,6 @@ pub struct Args {
 /// Draws.
 pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     let stack = args.input.load()?;
-    let file = args.model.load()?;
     let Some(m) = stack.iter().nth(args.index) else {
         let count = stack.count();
         return Err(format!(
@@ -37,20 +36,16 @@ pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         )
         .into());
     };
-    let (n, k) = (stack.n, args.k.unwrap_or(file.k));
-    let options = Options {
-        n,
-        k,
-        ..Options::default()
-    };
+    let n = stack.n;
+    let model = args.model.open(Some(n), args.k)?;
     let (mut l, mut s) = (vec![0.0; n * n], vec![0.0; n * n]);
     let out = Outputs {
         l: Some(&mut l),
         s: Some(&mut s),
         ..Outputs::default()
     };
-    denise::Model::unrolled(&file.layers, &options)?.decompose(m, out)?;
-    let caption = format!("n = {n}, rank {k}, matrix {}", args.index);
+    model.decompose(m, out)?;
+    let caption = format!("n = {n}, rank {}, matrix {}", model.k(), args.index);
     let picture = decomposition(n, m, &l, &s, &caption);
     for path in &args.out {
         picture.save(path)?;

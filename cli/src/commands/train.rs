@@ -1,14 +1,15 @@
 //! `denise train`.
 
 use super::device::Kind;
-use super::eval::{Cells, json, share, table};
-use super::model::{Model, describe};
-use crate::files::FileError;
+use super::cells::{Cells, share};
+use super::model::{describe, layers_of};
+use crate::generator::Cell;
 use crate::train::{
-    Config, Dense, Keep, Learner, Loss, Matrices, Outcome, Synthetic, Task, Topology, Unrolled,
-    initial, measure, run as train,
+    Accuracy, Config, Dense, Keep, Learner, Loss, Matrices, Outcome, Synthetic, Task, Topology, Unrolled, initial,
+    measure, random, run as train,
 };
 use crate::{onnx, plot};
+use burn::tensor::Device;
 use std::error::Error;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -194,44 +195,7 @@ pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         args.seed,
         &device.clone().autodiff(),
     )?;
-    let place = args.out.join("model.onnx");
-    let (n, k) = (args.n, args.k);
-    if let Some(widths) = args.topology.widths(n, k) {
-        let start = format!("the start, layers of {widths:?} values");
-        let dense = Dense::new(n, k, widths, args.seed, &device);
-        return learn(args, &dense, &mut task, &start, |free, metadata| {
-            onnx::write_dense(&place, &dense.network(free), metadata)
-        });
-    }
-    let (layers, start) = match &args.model {
-        None => {
-            let layers = initial(args.layers.into(), args.shared.into());
-            let start = format!("the start, {} layers", describe(&layers));
-            (layers, start)
-        }
-        model => {
-            let model = Model {
-                model: model.clone(),
-            };
-            let layers = model.load()?.layers;
-            let start = onnx::write::lines(&layers).replace('\n', "; ");
-            (layers, start)
-        }
-    };
-    let unrolled = Unrolled::new(&layers, &task.sizes(), &device);
-    learn(args, &unrolled, &mut task, &start, |free, metadata| {
-        onnx::write(&place, n, k, &unrolled.layers(free), metadata)
-    })
-}
-
-/// Runs the training; `write` puts the network into a file.
-fn learn(
-    args: &Args,
-    learner: &impl Learner,
-    task: &mut Synthetic,
-    start: &str,
-    write: impl FnOnce(&[f64], &[(String, String)]) -> Result<(), FileError>,
-) -> Result<(), Box<dyn Error>> {
+    let (learner, start) = learner(args, &task, &device)?;
     let config = Config {
         steps: args.steps,
         rate: args.rate,
@@ -239,19 +203,20 @@ fn learn(
         every: args.every,
         patience: args.patience,
         keep: args.keep,
-        identity: args.identity(start),
+        identity: args.identity(&start),
     };
-    let outcome = train(&config, learner, task, &args.out)?;
+    let outcome = train(&config, &*learner, &mut task, &args.out)?;
     let cells = args.cells.list();
     let model = learner.model(&outcome.free, args.n, args.k)?;
     // Numbers that neither training nor validation has seen.
     let results = measure(&model, &cells, args.seed + 1, args.test)?;
     let result = json(&cells, &results);
     let metadata = [
-        ("denise.training".into(), args.identity(start)),
+        ("denise.training".into(), args.identity(&start)),
         ("denise.accuracy".into(), result.to_string()),
     ];
-    write(&outcome.free, &metadata)?;
+    let place = args.out.join("model.onnx");
+    learner.write(&outcome.free, args.n, args.k, &place, &metadata)?;
     save_curve(&args.out, &outcome)?;
     let text = serde_json::to_string_pretty(&result)?;
     std::fs::write(args.out.join("result.json"), format!("{text}\n"))?;
@@ -262,11 +227,65 @@ fn learn(
             "validation {:.6} at step {}: {}\n",
             outcome.score,
             outcome.step,
-            args.out.join("model.onnx").display()
+            place.display()
         );
         print!("{}", table(&cells, &results));
     }
     Ok(())
+}
+
+/// What learns, and where it starts from, in words.
+fn learner(
+    args: &Args,
+    task: &Synthetic,
+    device: &Device,
+) -> Result<(Box<dyn Learner>, String), Box<dyn Error>> {
+    if let Some(widths) = args.topology.widths(args.n, args.k) {
+        let start = format!("the start, layers of {widths:?} values");
+        let network = random(args.n, args.k, &widths, args.seed);
+        return Ok((Box::new(Dense::new(network, device)), start));
+    }
+    let (layers, start) = match &args.model {
+        None => {
+            let layers = initial(args.layers.into(), args.shared.into());
+            let start = format!("the start, {} layers", describe(&layers));
+            (layers, start)
+        }
+        Some(path) => {
+            let layers = layers_of(path)?;
+            let start = onnx::write::lines(&layers).replace('\n', "; ");
+            (layers, start)
+        }
+    };
+    let unrolled = Unrolled::new(&layers, &task.sizes(), device);
+    Ok((Box::new(unrolled), start))
+}
+
+/// A Markdown table.
+fn table(cells: &[Cell], results: &[Accuracy]) -> String {
+    let mut text =
+        String::from("| U | s(S₀) | rel.error(L) | worst | s(S) |\n|---|---|---|---|---|\n");
+    for (cell, x) in cells.iter().zip(results) {
+        text += &format!(
+            "| {} | {:.2} | {:.5} | {:.3} | {:.4} |\n",
+            cell.distribution, cell.sparsity, x.mean, x.worst, x.sparsity
+        );
+    }
+    text
+}
+
+/// The same for machines.
+fn json(cells: &[Cell], results: &[Accuracy]) -> serde_json::Value {
+    let rows = cells.iter().zip(results).map(|(cell, x)| {
+        serde_json::json!({
+            "distribution": cell.distribution.to_string(),
+            "sparsity": cell.sparsity,
+            "error": x.mean,
+            "worst": x.worst,
+            "sparsity_of_s": x.sparsity,
+        })
+    });
+    rows.collect()
 }
 
 /// Draws loss and validation score.

@@ -1,8 +1,10 @@
 //! A network as the optimiser sees it.
 
 use super::batch::Batch;
+use crate::files::FileError;
 use burn::tensor::Tensor;
 use std::error::Error;
+use std::path::Path;
 
 /// What training can go wrong with.
 pub type Result<T> = std::result::Result<T, Box<dyn Error>>;
@@ -26,4 +28,14 @@ pub trait Learner {
 
     /// The network in the library.
     fn model(&self, free: &[f64], n: usize, k: usize) -> Result<denise::Model>;
+
+    /// Writes the network, for matrices of size n and rank k, to a model file.
+    fn write(
+        &self,
+        free: &[f64],
+        n: usize,
+        k: usize,
+        path: &Path,
+        metadata: &[(String, String)],
+    ) -> std::result::Result<(), FileError>;
 }

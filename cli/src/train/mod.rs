@@ -15,7 +15,7 @@ mod unrolled;
 mod unsupervised;
 mod validate;
 
-pub use dense::{Dense, Topology};
+pub use dense::{Dense, Topology, random};
 pub use learner::Learner;
 pub use run::{Config, Keep, Outcome, Task, run};
 pub use synthetic::{Loss, Matrices, Synthetic};

@@ -74,7 +74,7 @@ pub struct Outcome {
 /// Trains; keeps a checkpoint and a log in `folder`, and goes on from a checkpoint that is there.
 pub fn run(
     config: &Config,
-    learner: &impl Learner,
+    learner: &dyn Learner,
     task: &mut impl Task,
     folder: &Path,
 ) -> Result<Outcome> {
@@ -161,7 +161,7 @@ fn exhausted(config: &Config, state: &Checkpoint) -> bool {
     state.step >= state.best_step + config.patience * config.every
 }
 
-fn validate(learner: &impl Learner, state: &mut Checkpoint, task: &impl Task) -> Result<()> {
+fn validate(learner: &dyn Learner, state: &mut Checkpoint, task: &impl Task) -> Result<()> {
     let score = task.score(&|n, k| learner.model(&state.free, n, k))?;
     state.scores.push((state.step as f64, score));
     if score < state.best_score {
@@ -177,7 +177,8 @@ mod tests {
     use super::super::{Loss, Matrices, Synthetic, initial};
     use super::*;
     use crate::generator::{Cell, Distribution};
-    use crate::train::Dense;
+    use crate::train::{Dense, random};
+    use denise::dense::Activation;
     use burn::tensor::Device;
 
     fn task(device: &Device) -> Synthetic {
@@ -241,7 +242,7 @@ mod tests {
         Unrolled::new(&initial(4, 2), &[(8, 2), (6, 2)], device)
     }
 
-    fn check_gradient(learner: &impl Learner, task: &mut impl Task, step: usize, places: &[usize]) {
+    fn check_gradient(learner: &dyn Learner, task: &mut impl Task, step: usize, places: &[usize]) {
         let numbers = learner.initial();
         let batch = task.batch(step).unwrap();
         let mut at = |numbers: &[f64]| {
@@ -275,9 +276,20 @@ mod tests {
     fn gradients_of_dense_layers_match_finite_differences() {
         let device = Device::flex();
         let mut task = Smooth(task(&device.clone().autodiff()));
-        let dense = Dense::new(8, 2, vec![36, 20, 16], 1, &device);
+        let mut start = random(8, 2, &[36, 20, 12, 9, 18, 16], 1);
+        let activations = [
+            Activation::Relu,
+            Activation::Tanh,
+            Activation::Elu(0.7),
+            Activation::Sigmoid,
+            Activation::LeakyRelu(0.1),
+        ];
+        for (layer, activation) in start.layers.iter_mut().zip(activations) {
+            layer.activation = activation;
+        }
+        let dense = Dense::new(start, &device);
         // Some weights of each layer, and some of each bias.
-        let places: Vec<usize> = (0..20 * 37 + 16 * 21).step_by(13).collect();
+        let places: Vec<usize> = (0..dense.initial().len()).step_by(37).collect();
         check_gradient(&dense, &mut task, 0, &places);
     }
 

@@ -1,100 +1,121 @@
-//! Stacks of dense layers with ReLU between them, such as the paper's network.
+//! Stacks of dense layers, such as the paper's network.
 
 mod topology;
 
 use super::batch::Batch;
 use super::learner::{Learner, Result};
-use burn::tensor::activation::relu;
-use burn::tensor::{Device, Tensor, TensorData};
+use crate::files::FileError;
+use crate::onnx;
+use burn::tensor::activation::{leaky_relu, relu, sigmoid, tanh};
+use burn::tensor::{Device, Int, Tensor, TensorData};
 use denise::dense::{Activation, Layer, Network};
 use denise::{Model, Options};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, Normal};
+use std::path::Path;
 
 pub use topology::Topology;
 
 /// Learns all weights and biases, for matrices of one size.
 pub struct Dense {
-    n: usize,
-    k: usize,
-    widths: Vec<usize>,
-    seed: u64,
+    start: Network,
     /// Places of the lower triangle in a matrix, row by row.
-    triangle: Tensor<1, burn::tensor::Int>,
+    triangle: Tensor<1, Int>,
     device: Device,
 }
 
 impl Dense {
-    /// With so many values between layers; `seed` draws the first weights.
-    pub fn new(n: usize, k: usize, widths: Vec<usize>, seed: u64, device: &Device) -> Dense {
-        let device = device.clone().autodiff();
+    /// From a network to start with.
+    pub fn new(start: Network, device: &Device) -> Dense {
+        let (n, device) = (start.n, device.clone().autodiff());
         let triangle = (0..n).flat_map(|i| (0..=i).map(move |j| i * n + j));
         let triangle: Vec<i64> = triangle.map(|at| at as i64).collect();
         let length = triangle.len();
         Dense {
-            n,
-            k,
-            widths,
-            seed,
+            start,
             triangle: Tensor::from_data(TensorData::new(triangle, [length]), &device),
             device,
         }
     }
 
     /// The network that the numbers stand for.
-    pub fn network(&self, free: &[f64]) -> Network {
-        let layers = self.parts(free).map(|(inputs, outputs, weights, bias)| {
-            let last =
-                outputs == self.n * self.k && bias.as_ptr_range().end == free.as_ptr_range().end;
-            Layer {
-                inputs,
-                outputs,
-                weights: weights.iter().map(|&x| x as f32).collect(),
-                bias: bias.iter().map(|&x| x as f32).collect(),
-                activation: if last {
-                    Activation::Identity
-                } else {
-                    Activation::Relu
-                },
-            }
+    fn network(&self, free: &[f64]) -> Network {
+        let narrow = |values: &[f64]| values.iter().map(|&x| x as f32).collect();
+        let layers = self.parts(free).map(|(layer, weights, bias)| Layer {
+            weights: narrow(weights),
+            bias: narrow(bias),
+            ..*layer
         });
         Network {
-            n: self.n,
-            k: self.k,
             layers: layers.collect(),
+            ..self.start
         }
     }
 
-    /// Inputs, outputs, weights and bias of each layer.
+    /// Each layer with the numbers of its weights and of its bias.
     fn parts<'a>(
         &'a self,
         mut free: &'a [f64],
-    ) -> impl Iterator<Item = (usize, usize, &'a [f64], &'a [f64])> {
-        self.widths.windows(2).map(move |pair| {
-            let (inputs, outputs) = (pair[0], pair[1]);
-            let (weights, rest) = free.split_at(inputs * outputs);
-            let (bias, rest) = rest.split_at(outputs);
+    ) -> impl Iterator<Item = (&'a Layer, &'a [f64], &'a [f64])> {
+        self.start.layers.iter().map(move |layer| {
+            let (weights, rest) = free.split_at(layer.inputs * layer.outputs);
+            let (bias, rest) = rest.split_at(layer.outputs);
             free = rest;
-            (inputs, outputs, weights, bias)
+            (layer, weights, bias)
         })
     }
 }
 
-impl Learner for Dense {
-    /// Weights as He et al. (2015) draw them for ReLU. The last layer's are a tenth of that: the loss is
-    /// quadratic in U, and a start far above the scale of L is hard to come back from.
-    fn initial(&self) -> Vec<f64> {
-        let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
-        let layers = self.widths.len() - 1;
-        let mut free = Vec::new();
-        for (t, pair) in self.widths.windows(2).enumerate() {
-            let spread = (2.0 / pair[0] as f64).sqrt() * if t + 1 == layers { 0.1 } else { 1.0 };
-            let normal = Normal::new(0.0, spread).expect("positive");
-            free.extend((0..pair[0] * pair[1]).map(|_| normal.sample(&mut rng)));
-            free.extend((0..pair[1]).map(|_| 0.0));
+/// A network with ReLU between its layers and random weights, drawn as He et al. (2015) do for ReLU. The
+/// last layer's are a tenth of that: L is quadratic in U, and a start far above its scale is hard to come
+/// back from.
+pub fn random(n: usize, k: usize, widths: &[usize], seed: u64) -> Network {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let layers = widths.windows(2).enumerate().map(|(t, pair)| {
+        let (inputs, outputs) = (pair[0], pair[1]);
+        let last = t + 2 == widths.len();
+        let spread = (2.0 / inputs as f64).sqrt() * if last { 0.1 } else { 1.0 };
+        let normal = Normal::new(0.0, spread).expect("positive");
+        let weight = |_| normal.sample(&mut rng) as f32;
+        Layer {
+            inputs,
+            outputs,
+            weights: (0..inputs * outputs).map(weight).collect(),
+            bias: vec![0.0; outputs],
+            activation: if last {
+                Activation::Identity
+            } else {
+                Activation::Relu
+            },
         }
-        free
+    });
+    Network {
+        n,
+        k,
+        layers: layers.collect(),
+    }
+}
+
+fn activate(activation: Activation, x: Tensor<2>) -> Tensor<2> {
+    match activation {
+        Activation::Identity => x,
+        Activation::Relu => relu(x),
+        Activation::LeakyRelu(slope) => leaky_relu(x, f64::from(slope)),
+        Activation::Elu(factor) => {
+            let below = x.clone().clamp_max(0.0).exp().sub_scalar(1.0);
+            relu(x) + below.mul_scalar(factor)
+        }
+        Activation::Tanh => tanh(x),
+        Activation::Sigmoid => sigmoid(x),
+    }
+}
+
+impl Learner for Dense {
+    fn initial(&self) -> Vec<f64> {
+        let layers = self.start.layers.iter();
+        let numbers = layers.flat_map(|layer| layer.weights.iter().chain(&layer.bias));
+        numbers.map(|&x| f64::from(x)).collect()
     }
 
     fn confine(&self, _free: &mut [f64]) {}
@@ -110,20 +131,20 @@ impl Learner for Dense {
         let m = (batch.m.clone() * batch.scale.clone()).reshape([count, n * n]);
         let mut x = m.select(1, self.triangle.clone());
         let mut leaves = Vec::new();
-        for (t, (inputs, outputs, weights, bias)) in self.parts(free).enumerate() {
+        for (layer, weights, bias) in self.parts(free) {
             let leaf = |values: &[f64], rows: usize| {
                 let values: Vec<f32> = values.iter().map(|&x| x as f32).collect();
-                let data = TensorData::new(values, [rows, outputs]);
+                let data = TensorData::new(values, [rows, layer.outputs]);
                 Tensor::<2>::from_data(data, &self.device).require_grad()
             };
-            let (weights, bias) = (leaf(weights, inputs), leaf(bias, 1));
-            x = x.matmul(weights.clone()) + bias.clone();
-            if t + 2 < self.widths.len() {
-                x = relu(x);
-            }
+            let (weights, bias) = (leaf(weights, layer.inputs), leaf(bias, 1));
+            x = activate(
+                layer.activation,
+                x.matmul(weights.clone()) + bias.clone(),
+            );
             leaves.extend([weights, bias]);
         }
-        let u = x.reshape([count, n, self.k]);
+        let u = x.reshape([count, n, self.start.k]);
         let l = u.clone().matmul(u.swap_dims(1, 2)) / batch.scale.clone();
         let loss = loss(l)?;
         let value: Vec<f32> = loss.clone().into_data().try_into_vec()?;
@@ -137,8 +158,23 @@ impl Learner for Dense {
         Ok((f64::from(value[0]), gradient))
     }
 
-    fn model(&self, free: &[f64], _n: usize, _k: usize) -> Result<Model> {
-        let _ = (free, Options::default());
-        Err("not yet".into())
+    fn model(&self, free: &[f64], n: usize, k: usize) -> Result<Model> {
+        let options = Options {
+            n,
+            k,
+            ..Options::default()
+        };
+        Ok(Model::dense(&self.network(free), &options)?)
+    }
+
+    fn write(
+        &self,
+        free: &[f64],
+        _n: usize,
+        _k: usize,
+        path: &Path,
+        metadata: &[(String, String)],
+    ) -> std::result::Result<(), FileError> {
+        onnx::write_dense(path, &self.network(free), metadata)
     }
 }

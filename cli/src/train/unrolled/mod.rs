@@ -5,10 +5,13 @@ mod weights;
 
 use super::batch::Batch;
 use super::learner::{Learner, Result};
+use crate::files::FileError;
+use crate::onnx;
 use burn::tensor::{Device, Tensor, TensorData};
 use denise::unrolled::{Curvature, Layer};
 use denise::{Model, Options};
 use graph::{Graph, WEIGHTS};
+use std::path::Path;
 use weights::{confine, free, layer, pull_back};
 
 pub use weights::initial;
@@ -36,7 +39,7 @@ impl Unrolled {
     }
 
     /// The layers that the numbers stand for.
-    pub fn layers(&self, numbers: &[f64]) -> Vec<Layer> {
+    fn layers(&self, numbers: &[f64]) -> Vec<Layer> {
         let rows = numbers.as_chunks::<WEIGHTS>().0;
         let layers = self.curvatures.iter().zip(rows);
         layers.map(|(&curvature, x)| layer(curvature, x)).collect()
@@ -91,5 +94,16 @@ impl Learner for Unrolled {
             ..Options::default()
         };
         Ok(Model::unrolled(&self.layers(free), &options)?)
+    }
+
+    fn write(
+        &self,
+        free: &[f64],
+        n: usize,
+        k: usize,
+        path: &Path,
+        metadata: &[(String, String)],
+    ) -> std::result::Result<(), FileError> {
+        onnx::write(path, n, k, &self.layers(free), metadata)
     }
 }

@@ -1,0 +1,102 @@
+//! All that can split a matrix.
+
+use clap::ValueEnum;
+use denise::challengers::{self, Solver};
+use denise::{Model, Outputs};
+use std::error::Error;
+
+/// A way to split a matrix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Method {
+    /// The network.
+    Denise,
+    /// L = M: nothing is done.
+    Identity,
+    /// The k largest eigenvalues that are positive.
+    Eigen,
+    /// Principal component pursuit.
+    Pcp,
+    /// Inexact augmented Lagrange multipliers.
+    Ialm,
+    /// Fast principal component pursuit.
+    Fpcp,
+    /// Robust PCA by gradient descent.
+    RpcaGd,
+}
+
+impl Method {
+    /// As the paper writes it.
+    pub fn label(self) -> &'static str {
+        match self {
+            Method::Denise => "Denise",
+            Method::Identity => "L = M",
+            Method::Eigen => "eigen-truncation",
+            Method::Pcp => "PCP",
+            Method::Ialm => "IALM",
+            Method::Fpcp => "FPCP",
+            Method::RpcaGd => "RPCA-GD",
+        }
+    }
+
+    /// The library's name for it; none for the network and for L = M.
+    pub fn challenger(self) -> Option<challengers::Method> {
+        Some(match self {
+            Method::Denise | Method::Identity => return None,
+            Method::Eigen => challengers::Method::Eigen,
+            Method::Pcp => challengers::Method::Pcp,
+            Method::Ialm => challengers::Method::Ialm,
+            Method::Fpcp => challengers::Method::Fpcp,
+            Method::RpcaGd => challengers::Method::RpcaGd,
+        })
+    }
+}
+
+/// A method that is ready to run.
+pub enum Splitter<'a> {
+    /// The network, in `f32` as it is meant to be used.
+    Network(&'a Model),
+    /// L = M.
+    Identity,
+    /// A classical method, in `f64`.
+    Solver(Box<Solver>),
+}
+
+impl<'a> Splitter<'a> {
+    /// For matrices of the size that `model` takes. `lambda` is of the classical methods; 0 is the paper's.
+    pub fn new(
+        method: Method,
+        model: &'a Model,
+        lambda: f64,
+    ) -> Result<Splitter<'a>, denise::Error> {
+        Ok(match method.challenger() {
+            Some(of) => Splitter::Solver(Box::new(Solver::new(of, model.n(), model.k(), lambda)?)),
+            None if method == Method::Denise => Splitter::Network(model),
+            None => Splitter::Identity,
+        })
+    }
+
+    /// L and S of all matrices of `m`.
+    pub fn split(&mut self, m: &[f64]) -> Result<(Vec<f64>, Vec<f64>), Box<dyn Error>> {
+        let (mut l, mut s) = (vec![0.0; m.len()], vec![0.0; m.len()]);
+        match self {
+            Splitter::Network(model) => {
+                let m: Vec<f32> = m.iter().map(|&x| x as f32).collect();
+                let (mut l32, mut s32) = (vec![0.0; m.len()], vec![0.0; m.len()]);
+                let out = Outputs {
+                    l: Some(&mut l32),
+                    s: Some(&mut s32),
+                    ..Outputs::default()
+                };
+                model.decompose(&m, out)?;
+                for (wide, narrow) in [(&mut l, l32), (&mut s, s32)] {
+                    for (wide, narrow) in wide.iter_mut().zip(narrow) {
+                        *wide = f64::from(narrow);
+                    }
+                }
+            }
+            Splitter::Identity => l.copy_from_slice(m),
+            Splitter::Solver(solver) => solver.solve(m, &mut l, &mut s)?,
+        }
+        Ok((l, s))
+    }
+}

@@ -1,0 +1,57 @@
+//! Real matrices, of which nobody knows the split: the paper's Table 3.
+
+use super::measures::{Measures, Spread};
+use super::method::{Method, Splitter};
+use super::timing::{Times, time};
+use denise::Model;
+use serde::Serialize;
+use std::error::Error;
+
+/// The paper's λ·√n of PCP and IALM for its stocks.
+const LAMBDA: f64 = 0.64;
+
+/// A method on all matrices.
+#[derive(Clone, Debug, Serialize)]
+pub struct StockRow {
+    /// The method.
+    pub method: String,
+    /// r(L).
+    pub rank: Spread,
+    /// s(S).
+    pub sparsity: Spread,
+    /// ‖M − L‖_F / ‖M‖_F.
+    pub residual: Spread,
+    /// Mean |S_ij|.
+    pub mean_abs: Spread,
+    /// Seconds a matrix, on one core.
+    pub seconds: Times,
+}
+
+/// Evaluates a method, under a name, on matrices of the size that the model takes.
+pub fn stocks(
+    name: &str,
+    method: Method,
+    model: &Model,
+    m: &[f64],
+) -> Result<StockRow, Box<dyn Error>> {
+    let n = model.n();
+    let size = n * n;
+    let lambda = match method {
+        Method::Pcp | Method::Ialm => LAMBDA / (n as f64).sqrt(),
+        _ => 0.0,
+    };
+    let mut splitter = Splitter::new(method, model, lambda)?;
+    let (l, s) = splitter.split(m)?;
+    let measures: Vec<Measures> = (0..m.len() / size)
+        .map(|i| i * size..(i + 1) * size)
+        .map(|at| Measures::of(n, &m[at.clone()], &l[at.clone()], &s[at], None))
+        .collect();
+    Ok(StockRow {
+        method: name.to_owned(),
+        rank: Spread::of(&measures, |x| x.rank),
+        sparsity: Spread::of(&measures, |x| x.sparsity),
+        residual: Spread::of(&measures, |x| x.residual),
+        mean_abs: Spread::of(&measures, |x| x.mean_abs),
+        seconds: time(&mut splitter, m, size)?,
+    })
+}
