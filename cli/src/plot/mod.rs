@@ -1,13 +1,22 @@
 //! Pictures: each is described once, as SVG, and saved as SVG or PNG.
 
+mod area;
+mod axes;
+mod chart;
 mod curve;
 mod glyphs;
 mod heatmap;
+mod labels;
+mod legend;
+mod looks;
+mod splits;
 mod svg;
 mod ticks;
 
+pub(crate) use axes::{Axis, Scale};
+pub(crate) use chart::{Series, Style, chart};
 pub(crate) use curve::curve;
-pub(crate) use heatmap::decomposition;
+pub(crate) use splits::{comparison, decomposition};
 
 use crate::files::{FileError, replace};
 use resvg::{tiny_skia, usvg};

@@ -49,12 +49,15 @@ impl<'a> Text<'a> {
         }
     }
 
+    /// How far it reaches.
+    pub(super) fn width(&self) -> f64 {
+        (width(self.text) + width(self.exponent) * SMALLER) * self.size
+    }
+
     /// Smaller, if it would be wider than `limit`.
     pub(super) fn within(self, limit: f64) -> Text<'a> {
         Text {
-            size: self
-                .size
-                .min(limit / width(self.text).max(f64::MIN_POSITIVE)),
+            size: self.size * (limit / self.width().max(f64::MIN_POSITIVE)).min(1.0),
             ..self
         }
     }
@@ -123,8 +126,8 @@ impl Canvas {
         ));
     }
 
-    /// A line through the points; a dot, if there is one.
-    pub(super) fn polyline(&mut self, points: &[(f64, f64)], colour: &str, pen: f64) {
+    /// A line through the points, with the lengths of its strokes and gaps; a dot, if there is one point.
+    pub(super) fn polyline(&mut self, points: &[(f64, f64)], colour: &str, pen: f64, dashes: &str) {
         if let [(x, y)] = *points {
             let (x, y) = (Number(x), Number(y));
             return self.raw(format_args!(
@@ -139,7 +142,7 @@ impl Canvas {
         let list = list.trim_end();
         self.raw(format_args!(
             "<polyline points=\"{list}\" stroke=\"{colour}\" stroke-width=\"{pen}\" fill=\"none\" \
-             stroke-linejoin=\"round\" stroke-linecap=\"round\"/>"
+             stroke-linejoin=\"round\" stroke-linecap=\"round\" stroke-dasharray=\"{dashes}\"/>"
         ));
     }
 
@@ -147,11 +150,10 @@ impl Canvas {
     pub(super) fn text(&mut self, text: Text<'_>) {
         let scale = text.size / EM;
         let full = width(text.text) * text.size;
-        let all = full + width(text.exponent) * text.size * SMALLER;
         let shift = match text.anchor {
             Anchor::Start => 0.0,
-            Anchor::Middle => -all / 2.0,
-            Anchor::End => -all,
+            Anchor::Middle => -text.width() / 2.0,
+            Anchor::End => -text.width(),
         };
         let (x, y) = (Number(text.x), Number(text.y));
         let turn = if text.upright { " rotate(-90)" } else { "" };

@@ -70,7 +70,13 @@ pub(super) fn logarithmic(low: f64, high: f64) -> (Vec<Tick>, Vec<f64>) {
                 label: "10".into(),
                 exponent: signed(&decade.to_string()),
             });
-        let minor = if stride == 1 { between() } else { Vec::new() };
+        let minor = match stride {
+            1 => between(),
+            2..=4 => mantissas(&[1])
+                .map(|(_, decade)| f64::from(decade))
+                .collect(),
+            _ => Vec::new(),
+        };
         return (ticks.collect(), minor);
     }
     let some = mantissas(&[1, 2, 5]);
@@ -175,7 +181,10 @@ mod tests {
             labels(&ticks),
             ["1.00", "1.05", "1.10", "1.15", "1.20", "1.25"]
         );
-        let (ticks, _) = logarithmic(-320.0, 308.0);
-        assert!((4..=9).contains(&ticks.len()));
+        let (ticks, minor) = logarithmic(-320.0, 308.0);
+        assert!((4..=9).contains(&ticks.len()) && minor.is_empty());
+        let (ticks, minor) = logarithmic(-6.5, 2.5);
+        assert_eq!(labels(&ticks).join(" "), "10^−6 10^−4 10^−2 10^0 10^2");
+        assert_eq!(minor.len(), 9);
     }
 }
