@@ -73,7 +73,9 @@ pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     if !rows.is_empty() {
         if format == Format::Text {
             let (n, k, count, seed) = (model.n(), model.k(), args.count, args.seed);
-            println!("n = {n}, k = {k}, {count} matrices of each kind, seed {seed}; times on one core\n");
+            println!(
+                "n = {n}, k = {k}, {count} matrices of each kind, seed {seed}; times on one core\n"
+            );
         }
         print!("{}", table(&rows).write(format));
     }

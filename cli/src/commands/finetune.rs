@@ -145,7 +145,14 @@ pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     let identity = format!("{:?}, {:?}, {:?}", args.input, args.model, args.settings);
     let device = args.device.open();
     let start = std::time::Instant::now();
-    let tuned = tune(&stack, &args.model, &args.settings, &device, identity, &args.out)?;
+    let tuned = tune(
+        &stack,
+        &args.model,
+        &args.settings,
+        &device,
+        identity,
+        &args.out,
+    )?;
     let seconds = start.elapsed().as_secs_f64();
     let Tuned {
         learner,

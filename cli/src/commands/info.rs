@@ -1,9 +1,9 @@
 //! `denise info`.
 
 use super::model::{Model, describe};
-use std::error::Error;
 use denise::File;
 use denise::dense::{Activation, Network};
+use std::error::Error;
 use std::path::PathBuf;
 
 /// Options of `denise info`.

@@ -213,13 +213,20 @@ fn accuracy_against_time(rows: &[Row]) -> Picture {
         .map(|(name, points)| Series {
             name,
             points,
+            labels: &[],
             style: Style::Both,
         })
         .collect();
     chart(
         "Error of L against time, s(S₀) from .60 to .95",
-        Axis::new("µs per matrix, one core, batch", Scale::Log),
-        Axis::new("mean ‖L − L₀‖ / ‖L₀‖", Scale::Log),
+        Axis {
+            label: "µs per matrix, one core, batch",
+            scale: Scale::Log,
+        },
+        Axis {
+            label: "mean ‖L − L₀‖ / ‖L₀‖",
+            scale: Scale::Log,
+        },
         &series,
     )
 }
@@ -250,13 +257,20 @@ fn distribution(rows: &[Row]) -> Picture {
         .map(|(name, points)| Series {
             name,
             points,
+            labels: &[],
             style: Style::Line,
         })
         .collect();
     chart(
         "Denise: share of matrices with at most this error",
-        Axis::new("‖L − L₀‖ / ‖L₀‖", Scale::Log),
-        Axis::new("share of matrices", Scale::Linear),
+        Axis {
+            label: "‖L − L₀‖ / ‖L₀‖",
+            scale: Scale::Log,
+        },
+        Axis {
+            label: "share of matrices",
+            scale: Scale::Linear,
+        },
         &series,
     )
 }
@@ -283,13 +297,20 @@ fn costs(args: &Args) -> Result<Picture, Box<dyn Error>> {
         .map(|(method, points)| Series {
             name: method.label(),
             points,
+            labels: &[],
             style: Style::Both,
         })
         .collect();
     Ok(chart(
         "Time against the size of the matrix, k = 3",
-        Axis::new("n", Scale::Log),
-        Axis::new("µs per matrix, one core", Scale::Log),
+        Axis {
+            label: "n",
+            scale: Scale::Log,
+        },
+        Axis {
+            label: "µs per matrix, one core",
+            scale: Scale::Log,
+        },
         &series,
     ))
 }

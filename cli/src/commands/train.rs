@@ -1,12 +1,12 @@
 //! `denise train`.
 
-use super::device::Kind;
 use super::cells::{Cells, share};
+use super::device::Kind;
 use super::model::{describe, layers_of};
 use crate::generator::Cell;
 use crate::train::{
-    Accuracy, Config, Dense, Keep, Learner, Loss, Matrices, Outcome, Synthetic, Task, Topology, Unrolled, initial,
-    measure, random, run as train,
+    Accuracy, Config, Dense, Keep, Learner, Loss, Matrices, Outcome, Synthetic, Task, Topology,
+    Unrolled, initial, measure, random, run as train,
 };
 use crate::{onnx, plot};
 use burn::tensor::Device;

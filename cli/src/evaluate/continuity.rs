@@ -48,7 +48,11 @@ pub fn continuity(
         let (l, _) = splitter.split(&m)?;
         let distance = |x: &[f64], i: usize| {
             let (a, b) = (&x[i * size..(i + 1) * size], &x[(i + 1) * size..]);
-            a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
+            a.iter()
+                .zip(b)
+                .map(|(a, b)| (a - b).powi(2))
+                .sum::<f64>()
+                .sqrt()
         };
         let ratio = (0..POINTS).map(|i| distance(&l, i) / distance(&m, i));
         ratios.push(ratio.fold(0.0, f64::max));

@@ -178,8 +178,8 @@ mod tests {
     use super::*;
     use crate::generator::{Cell, Distribution};
     use crate::train::{Dense, random};
-    use denise::dense::Activation;
     use burn::tensor::Device;
+    use denise::dense::Activation;
 
     fn task(device: &Device) -> Synthetic {
         let cell = |sparsity| Cell {

@@ -138,10 +138,7 @@ impl Learner for Dense {
                 Tensor::<2>::from_data(data, &self.device).require_grad()
             };
             let (weights, bias) = (leaf(weights, layer.inputs), leaf(bias, 1));
-            x = activate(
-                layer.activation,
-                x.matmul(weights.clone()) + bias.clone(),
-            );
+            x = activate(layer.activation, x.matmul(weights.clone()) + bias.clone());
             leaves.extend([weights, bias]);
         }
         let u = x.reshape([count, n, self.start.k]);
