@@ -7,8 +7,10 @@ use super::svg::{Anchor, Canvas, Text};
 use std::f64::consts::TAU;
 
 const SIZE: f64 = 11.5;
-/// Between a label and the frame, other labels and markers.
+/// Between a label and the frame, markers and other labels; and beside another label, so that two do not
+/// read as one.
 const AIR: f64 = 2.0;
+const SPACE: f64 = 7.0;
 /// From the middle of a marker to its label, nearest first.
 const DISTANCES: [f64; 6] = [7.5, 13.0, 20.0, 29.0, 40.0, 54.0];
 /// From here on a thin line leads to the label.
@@ -151,7 +153,9 @@ fn choices(mark: &Mark<'_>, markers: &[Area], lines: &[Segment], frame: &Area) -
 
 /// What is wrong with a place, given the other labels.
 fn cost(label: &Label, others: &[Option<Label>]) -> f64 {
-    let airy = label.area.grown(AIR);
+    let area = &label.area;
+    let (wide, high) = (area.wide() + 2.0 * SPACE, area.high() + 2.0 * AIR);
+    let airy = Area::around(area.middle(), wide, high);
     let mut cost = label.cost;
     for other in others.iter().flatten() {
         if airy.overlaps(&other.area) {

@@ -4,6 +4,7 @@ mod area;
 mod axes;
 mod chart;
 mod curve;
+mod drawn;
 mod glyphs;
 mod heatmap;
 mod labels;
@@ -68,9 +69,16 @@ impl Picture {
 mod tests {
     use super::*;
 
-    /// A picture must be well-formed, have no bad coordinates, and be drawable.
+    /// A picture must be well-formed and have no bad coordinates.
+    pub(super) fn parsed(picture: &Picture) -> usvg::Tree {
+        let svg = picture.svg();
+        assert!(!svg.contains("NaN") && !svg.contains("inf ") && !svg.contains("inf\""));
+        usvg::Tree::from_str(svg, &usvg::Options::default()).unwrap()
+    }
+
+    /// It must also be drawable.
     pub(super) fn check(picture: &Picture) -> tiny_skia::Pixmap {
-        assert!(!picture.svg().contains("NaN") && !picture.svg().contains("inf "));
+        parsed(picture);
         tiny_skia::Pixmap::decode_png(&picture.png().unwrap()).unwrap()
     }
 
