@@ -39,7 +39,7 @@ help:
 	@echo 'make test            everything that must hold; what CI runs'
 	@echo 'make bench           the table of timings'
 	@echo 'make install PREFIX=/usr/local DESTDIR='
-	@echo '                     libraries, header, pkg-config and CMake files'
+	@echo '                     libraries, headers, pkg-config and CMake files'
 	@echo 'make program         the command-line program, as $(TARGET)/program/denise'
 	@echo 'make models          train the networks of models/ again (a quarter of an hour)'
 	@echo 'make header          regenerate include/denise.h from src/ffi.rs'
@@ -82,7 +82,7 @@ install: need-c all
 	@strip --strip-debug -o build/libdenise.so "$(TARGET)/release/libdenise.so"
 	@strip --strip-debug -o build/libdenise.a "$(TARGET)/release/libdenise.a"
 	@install -d "$(TO)/include" "$(TO)/lib/pkgconfig" "$(TO)/lib/cmake/denise"
-	@install -m 644 include/denise.h "$(TO)/include/denise.h"
+	@install -m 644 include/denise.h include/denise.hpp "$(TO)/include/"
 	@install -m 755 build/libdenise.so "$(TO)/lib/libdenise.so.$(ABI)"
 	@ln -sf libdenise.so.$(ABI) "$(TO)/lib/libdenise.so"
 	@install -m 644 build/libdenise.a "$(TO)/lib/libdenise.a"
@@ -158,6 +158,13 @@ test-cpp: stage
 	@echo '== the ABI from C++'
 	$(CXX) $(CXX_TEST) tests/cpp/abi.cpp -o build/abi_cpp $(LINK)
 	build/abi_cpp
+	@echo '== denise.hpp: two compilers, two standards, with and without exceptions'
+	@scripts/need g++:g++ clang++:clang
+	@for compiler in g++ clang++; do for std in c++17 c++20; do for mode in '' '-fno-exceptions -fno-rtti'; do \
+	  echo "$$compiler $$std $$mode"; \
+	  $$compiler -std=$$std $$mode $(WARN) $(CXXFLAGS) -I$(STAGE)/include tests/cpp/hpp.cpp -o build/hpp $(LINK) && \
+	  build/hpp models/default.onnx || exit 1; \
+	done; done; done
 
 test-install: stage
 	@echo '== programs outside the tree, against an installed copy'
