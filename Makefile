@@ -26,7 +26,7 @@ LINK := -L$(STAGE)/lib -ldenise -lm -pthread -Wl,-rpath,'$$ORIGIN/stage/lib'
 
 .PHONY: all help demo test bench install header lint clean stage \
         test-rust test-header test-library test-c test-alloc test-cpp test-valgrind test-install \
-        test-program test-onnx program models need-cargo need-c
+        test-program test-onnx test-octave program models need-cargo need-c
 # One after the other also under make -j: cargo has its own jobs, and the output is for people.
 .NOTPARALLEL:
 
@@ -109,7 +109,7 @@ clean:
 
 # --------------------------------------------------------------------------------------------- test
 
-test: lint test-rust test-header test-library test-c test-alloc test-cpp test-install test-valgrind \
+test: lint test-rust test-header test-library test-c test-alloc test-cpp test-octave test-install test-valgrind \
       test-program test-onnx
 	@echo '== all tests passed'
 
@@ -165,6 +165,12 @@ test-cpp: stage
 	  $$compiler -std=$$std $$mode $(WARN) $(CXXFLAGS) -I$(STAGE)/include tests/cpp/hpp.cpp -o build/hpp $(LINK) && \
 	  build/hpp models/default.onnx || exit 1; \
 	done; done; done
+
+# Debian's octave-dev is liboctave-dev in some releases; both bring mkoctfile.
+test-octave: stage
+	@echo '== the MATLAB binding in Octave'
+	@scripts/need octave-cli:octave mkoctfile:octave-dev
+	octave-cli --no-history --norc tests/octave/run_tests.m "$(CURDIR)/$(STAGE)"
 
 test-install: stage
 	@echo '== programs outside the tree, against an installed copy'
