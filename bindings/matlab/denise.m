@@ -58,7 +58,8 @@ function [L, S, U, report] = denise (M, varargin)
     denise_mex ('close', M);
   elseif (isa (M, 'uint64'))
     results = cell (1, 4);
-    [results{1:max (nargout, 1)}] = denise_mex ('decompose', M, varargin{:});
+    wanted = max (nargout, 1);
+    [results{1:wanted}] = denise_mex ('decompose', M, varargin{:});
     [L, S, U, report] = results{:};
   else
     error ('denise:class', 'M must be a full array of class single or double, not %s', class (M));

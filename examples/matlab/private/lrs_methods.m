@@ -8,11 +8,15 @@ function results = lrs_methods (lrs, M, k, c)
   n = size (M, 1);
   lambda = c / sqrt (n);
   gd = struct ('step_const', 0.5, 'max_iter', 30, 'tol', 2e-4);
+  pcp = @(m) both (@() PCP (m, lambda, 1e-5));
+  ialm = @(m) both (@() inexact_alm_rpca (m, lambda));
+  fpcp = @(m) both (@() fastpcp (m, 1 / sqrt (n), k));
+  descent = @(m) factors (m, @() rpca_gd (m, k, 0.1, gd));
   methods = {
-    'PCP',     {'rpca', 'PCP'},    'PCP',              @(m) both (@() PCP (m, lambda, 1e-5));
-    'IALM',    {'rpca', 'IALM'},   'inexact_alm_rpca', @(m) both (@() inexact_alm_rpca (m, lambda));
-    'FPCP',    {'rpca', 'FPCP'},   'fastpcp',          @(m) both (@() fastpcp (m, 1 / sqrt (n), k));
-    'RPCA-GD', {'mc', 'RPCA-GD'},  'rpca_gd',          @(m) factors (m, @() rpca_gd (m, k, 0.1, gd))};
+    'PCP',     {'rpca', 'PCP'},    'PCP',              pcp;
+    'IALM',    {'rpca', 'IALM'},   'inexact_alm_rpca', ialm;
+    'FPCP',    {'rpca', 'FPCP'},   'fastpcp',          fpcp;
+    'RPCA-GD', {'mc', 'RPCA-GD'},  'rpca_gd',          descent};
 
   old = path ();
   back = onCleanup (@() path (old));
@@ -53,9 +57,7 @@ function result = run_all (result, call, M)
   seconds = zeros (1, size (M, 3));
   evalc ('[~, ~] = call (M(:,:,1));');
   for q = 1:size (M, 3)
-    start = tic ();
-    evalc ('[L(:,:,q), S(:,:,q)] = call (M(:,:,q));');
-    seconds(q) = toc (start);
+    evalc ('start = tic (); [L(:,:,q), S(:,:,q)] = call (M(:,:,q)); seconds(q) = toc (start);');
   end
   result.L = L;
   result.S = S;
