@@ -55,7 +55,10 @@ need-c: need-cargo
 
 # ---------------------------------------------------------------------------------------------- use
 
-demo: build-examples
+demo: stage
+	@echo '== the demo'
+	$(CXX) $(CXX_TEST) examples/cpp/demo.cpp -o build/demo $(LINK)
+	gzip -dc tests/data/sp500/sp500_dataset.csv.gz > build/sp500.csv
 	@echo
 	@build/demo build/sp500.csv
 

@@ -66,6 +66,9 @@ for picture in a b c; do
   [ "$(head -c 4 "$work/$picture.png" | tail -c 3)" = PNG ] || fail "$picture.png is no PNG"
   passed=$((passed + 1))
 done
+# The binding's README shows the example that is run here.
+diff -u examples/matlab/minimal.m <(awk '/^## Use/ { use = 1 } use && /^```$/ { exit } inside; use && /^```matlab$/ { inside = 1 }' \
+  bindings/matlab/README.md)
 octave minimal >"$work/minimal"
 has "$work/minimal" '^ok: M = 1.50 is L = 1.00 plus S = 0.50$'
 

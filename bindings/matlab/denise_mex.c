@@ -116,14 +116,19 @@ typedef struct {
   const char *model; /* file, NULL: none */
 } wishes;
 
+/* The host takes this string back by itself; Octave does not do so for mxArrayToString. */
 static char *text(const mxArray *value, const char *what) {
   if (mxIsClass(value, "string")) { /* MATLAB's other kind of text */
     mxArray *in = (mxArray *)value, *out = NULL;
     mexCallMATLAB(1, &out, 1, &in, "char");
     value = out;
   }
-  char *string = mxIsChar(value) && mxGetM(value) == 1 ? mxArrayToString(value) : NULL;
-  if (string == NULL) mexErrMsgIdAndTxt("denise:argument", "%s must be a character vector", what);
+  if (!mxIsChar(value) || mxGetM(value) != 1 || mxGetNumberOfDimensions(value) != 2) {
+    mexErrMsgIdAndTxt("denise:argument", "%s must be a character vector", what);
+  }
+  const mwSize size = 4 * (mwSize)mxGetNumberOfElements(value) + 1; /* as UTF-8 */
+  char *string = mxMalloc(size);
+  if (mxGetString(value, string, size) != 0) mexErrMsgIdAndTxt("denise:argument", "%s cannot be read", what);
   return string;
 }
 
@@ -238,6 +243,9 @@ static matrices read_matrices(const mxArray *value) {
     mexErrMsgIdAndTxt("denise:class", "M must be a full array of class single or double (see full, double)");
   }
   if (mxIsComplex(value)) mexErrMsgIdAndTxt("denise:complex", "M must be real");
+  /* Data before dimensions: Octave's special matrices, such as eye(n), become full ones here, and Octave 7 loses the
+   * dimensions if it was asked for them before that. */
+  m.data = mxGetData(value);
   const mwSize dimensions = mxGetNumberOfDimensions(value);
   const mwSize *size = mxGetDimensions(value);
   if (dimensions > 3 || size[0] != size[1]) {
@@ -249,7 +257,6 @@ static matrices read_matrices(const mxArray *value) {
   }
   m.n = (uint32_t)size[0];
   m.count = dimensions == 3 ? (size_t)size[2] : 1;
-  m.data = mxGetData(value);
   check_symmetry(&m);
   return m;
 }

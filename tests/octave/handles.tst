@@ -113,3 +113,14 @@
 %! endfor
 %! assert (status_of ("Threads") <= threads);
 %! assert (status_of ("VmRSS") - memory < 8 * 1024);
+
+## A hundred thousand calls, with a diagonal matrix and the name of an option: nothing of either is lost.
+%!test
+%! m = eye (3);
+%! for i = 1:100000
+%!   if (i == 5000)
+%!     memory = status_of ("VmRSS");
+%!   endif
+%!   denise_mex ("decompose", m, "k", 1);
+%! endfor
+%! assert (status_of ("VmRSS") - memory < 1024);

@@ -54,6 +54,14 @@
 
 ## make says what is missing.
 %!error id=denise:make make ("no/such/prefix")
+%!test
+%! old = getenv ("DENISE_PREFIX");
+%! setenv ("DENISE_PREFIX", "/no/such/prefix");
+%! unwind_protect
+%!   fail ("make ()", "libdenise is not in: /no/such/prefix");
+%! unwind_protect_cleanup
+%!   setenv ("DENISE_PREFIX", old);
+%! end_unwind_protect
 
 ## The script for the LRS library finds M and params in the workspace and leaves L and S there.
 %!test
