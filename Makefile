@@ -69,7 +69,7 @@ examples: build-examples build-mex
 	@echo
 	@build/compare_lrs --prices build/sp500.csv
 	@echo
-	@cd examples/matlab && octave-cli --no-history --norc --quiet --eval "compare_lrs (getenv ('LRS_PATH'), 10, '$(CURDIR)/build/compare_lrs.png')"
+	@cd examples/matlab && OMP_NUM_THREADS=1 octave-cli --no-history --norc --quiet --eval "compare_lrs (getenv ('LRS_PATH'), 10, '$(CURDIR)/build/compare_lrs.png')"
 
 build-examples: stage
 	@echo '== the examples'

@@ -77,7 +77,8 @@ Result run_solver(denise::method method, const Matrices& m, double c) {
 }
 
 void run_solvers(Set& set) {
-  const denise::method methods[] = {denise::method::pcp, denise::method::ialm, denise::method::fpcp, denise::method::rpca_gd};
+  using denise::method;
+  const method methods[] = {method::pcp, method::ialm, method::fpcp, method::rpca_gd};
   for (std::size_t i = 0; i < lrs_names.size(); ++i) set.results[lrs_names[i]] = run_solver(methods[i], set.m, set.c);
 }
 
@@ -263,7 +264,7 @@ int main(int argc, char** argv) try {
   const Arguments arguments = parse(argc, argv);
   std::vector<Set> sets = make_sets(arguments);
   const denise::model model(denise::options{n, k});
-  std::printf("libdenise %s, kernel %s; %zu x %zu matrices, rank %zu, %zu in each column; one thread, one matrix per call\n\n",
+  std::printf("libdenise %s, kernel %s; %zu x %zu matrices, rank %zu, %zu in each column; one thread, one per call\n\n",
               denise::version(), model.kernel(), n, n, k, arguments.count);
   for (Set& set : sets) {
     set.results["Denise"] = run_denise(model, set.m);

@@ -188,7 +188,8 @@ int main(int argc, char** argv) try {
   }
 
   std::printf("libdenise %s, kernel %s\n", denise::version(), model.kernel());
-  std::printf("%zu ticks of %s: covariance of the last %zu returns of %zu stocks, split on every tick, rank %zu; %zu refused\n\n",
+  std::printf("%zu ticks of %s: covariance of the last %zu returns of %zu stocks, split on every tick, rank %zu; "
+              "%zu refused\n\n",
               ticks, path.empty() ? "a random walk" : path.c_str(), RollingCovariance::length, n, k, refused);
   std::printf("  %-26s%10s%10s%10s%10s\n", "latency in us", "p50", "p99", "p99.9", "max");
   print_latencies("decompose", decompose_times);

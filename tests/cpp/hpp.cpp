@@ -56,7 +56,7 @@ static_assert(!std::is_copy_constructible_v<denise::model> && !std::is_copy_assi
 static_assert(std::is_nothrow_move_constructible_v<denise::model> && std::is_nothrow_move_assignable_v<denise::model>);
 static_assert(sizeof(denise::model) == sizeof(void*), "a model is its handle and nothing else");
 static_assert(noexcept(denise::model::try_load()));
-static_assert(noexcept(std::declval<denise::model>().try_decompose(std::vector<float>(), std::declval<denise::outputs<float>>())));
+static_assert(noexcept(std::declval<denise::model>().try_decompose(denise::view<float>(), denise::outputs<float>())));
 static_assert(noexcept(denise::try_solve(denise::method::eigen, 1, 1, 1, nullptr, nullptr, nullptr)));
 // What must not compile as a block of matrices.
 static_assert(!std::is_convertible_v<std::vector<int>&, denise::view<float>>);
