@@ -24,9 +24,9 @@ CXX_TEST := -std=c++17 $(WARN) $(CXXFLAGS) -I$(STAGE)/include
 # $ORIGIN: the programs find the library beside their own directory, wherever the tree is.
 LINK := -L$(STAGE)/lib -ldenise -lm -pthread -Wl,-rpath,'$$ORIGIN/stage/lib'
 
-.PHONY: all help demo test bench install header lint clean stage \
+.PHONY: all help demo examples build-examples build-mex test bench install header lint clean stage \
         test-rust test-header test-library test-c test-alloc test-cpp test-valgrind test-install \
-        test-program test-onnx program models need-cargo need-c
+        test-program test-onnx test-octave test-examples program models need-cargo need-c
 # One after the other also under make -j: cargo has its own jobs, and the output is for people.
 .NOTPARALLEL:
 
@@ -36,10 +36,11 @@ all: need-cargo
 help:
 	@echo 'make                 build the library into $(TARGET)/release'
 	@echo 'make demo            decompose real and synthetic matrices from C++ and print a table'
+	@echo 'make examples        rolling_risk, and Denise beside the methods of the LRS library (LRS_PATH=its folder)'
 	@echo 'make test            everything that must hold; what CI runs'
 	@echo 'make bench           the table of timings'
 	@echo 'make install PREFIX=/usr/local DESTDIR='
-	@echo '                     libraries, header, pkg-config and CMake files'
+	@echo '                     libraries, headers, pkg-config and CMake files'
 	@echo 'make program         the command-line program, as $(TARGET)/program/denise'
 	@echo 'make models          train the networks of models/ again (a quarter of an hour)'
 	@echo 'make header          regenerate include/denise.h from src/ffi.rs'
@@ -56,10 +57,31 @@ need-c: need-cargo
 
 demo: stage
 	@echo '== the demo'
-	$(CXX) -std=c++17 -Wall -Wextra $(CXXFLAGS) -I$(STAGE)/include examples/cpp/demo.cpp -o build/demo $(LINK)
+	$(CXX) $(CXX_TEST) examples/cpp/demo.cpp -o build/demo $(LINK)
 	gzip -dc tests/data/sp500/sp500_dataset.csv.gz > build/sp500.csv
 	@echo
 	@build/demo build/sp500.csv
+
+# Every example is one command: build/NAME, or a function for Octave and MATLAB.
+examples: build-examples build-mex
+	@echo
+	@build/rolling_risk build/sp500.csv
+	@echo
+	@build/compare_lrs --prices build/sp500.csv
+	@echo
+	@cd examples/matlab && OMP_NUM_THREADS=1 octave-cli --no-history --norc --quiet --eval "compare_lrs (getenv ('LRS_PATH'), 10, '$(CURDIR)/build/compare_lrs.png')"
+
+build-examples: stage
+	@echo '== the examples'
+	@for name in minimal demo compare_lrs rolling_risk; do \
+	  $(CXX) $(CXX_TEST) "examples/cpp/$$name.cpp" -o "build/$$name" $(LINK) || exit 1; \
+	done
+	@gzip -dc tests/data/sp500/sp500_dataset.csv.gz > build/sp500.csv
+
+build-mex: stage
+	@scripts/need octave-cli:octave mkoctfile:octave-dev
+	@mkdir -p build/matlab
+	@octave-cli --no-history --norc --quiet --eval "cd bindings/matlab; make ('$(CURDIR)/$(STAGE)', '$(CURDIR)/build/matlab')"
 
 bench: need-cargo
 	$(CARGO) bench --locked --bench table
@@ -82,7 +104,7 @@ install: need-c all
 	@strip --strip-debug -o build/libdenise.so "$(TARGET)/release/libdenise.so"
 	@strip --strip-debug -o build/libdenise.a "$(TARGET)/release/libdenise.a"
 	@install -d "$(TO)/include" "$(TO)/lib/pkgconfig" "$(TO)/lib/cmake/denise"
-	@install -m 644 include/denise.h "$(TO)/include/denise.h"
+	@install -m 644 include/denise.h include/denise.hpp "$(TO)/include/"
 	@install -m 755 build/libdenise.so "$(TO)/lib/libdenise.so.$(ABI)"
 	@ln -sf libdenise.so.$(ABI) "$(TO)/lib/libdenise.so"
 	@install -m 644 build/libdenise.a "$(TO)/lib/libdenise.a"
@@ -109,7 +131,7 @@ clean:
 
 # --------------------------------------------------------------------------------------------- test
 
-test: lint test-rust test-header test-library test-c test-alloc test-cpp test-install test-valgrind \
+test: lint test-rust test-header test-library test-c test-alloc test-cpp test-octave test-examples test-install test-valgrind \
       test-program test-onnx
 	@echo '== all tests passed'
 
@@ -158,6 +180,22 @@ test-cpp: stage
 	@echo '== the ABI from C++'
 	$(CXX) $(CXX_TEST) tests/cpp/abi.cpp -o build/abi_cpp $(LINK)
 	build/abi_cpp
+	@echo '== denise.hpp: two compilers, two standards, with and without exceptions'
+	@scripts/need g++:g++ clang++:clang
+	@for compiler in g++ clang++; do for std in c++17 c++20; do for mode in '' '-fno-exceptions -fno-rtti'; do \
+	  echo "$$compiler $$std $$mode"; \
+	  $$compiler -std=$$std $$mode $(WARN) $(CXXFLAGS) -I$(STAGE)/include tests/cpp/hpp.cpp -o build/hpp $(LINK) && \
+	  build/hpp models/default.onnx || exit 1; \
+	done; done; done
+
+test-octave: build-mex
+	@echo '== the MATLAB binding in Octave'
+	octave-cli --no-history --norc --quiet tests/octave/run_tests.m
+
+test-examples: build-examples build-mex
+	@echo '== the examples, on little data'
+	@scripts/need valgrind:valgrind
+	tests/check_examples.sh build
 
 test-install: stage
 	@echo '== programs outside the tree, against an installed copy'

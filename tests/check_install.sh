@@ -27,38 +27,46 @@ diff <(cd "$prefix" && find . | LC_ALL=C sort) <(cd "$work/package/opt/denise" &
 
 mkdir "$work/app"
 cp "$work/readme.c" "$work/app/main.c"
+cp "$root/examples/cpp/minimal.cpp" "$work/app/main.cpp"
 cp "$root/tests/consumer/CMakeLists.txt" "$work/app/"
 cd "$work/app"
 export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
 
+names=()
 run() { # run NAME COMMAND...
+  names+=("$1")
   echo "$1: $("${@:2}" | tee "$work/$1.out" | head -n 1)"
 }
 
-# shellcheck disable=SC2046 # flags are meant to be split
-$CC main.c -o by_pkg_config $(pkg-config --cflags --libs denise)
-LD_LIBRARY_PATH=$prefix/lib run pkg-config ./by_pkg_config
+build() { # build NAME COMPILER SOURCE: the three ways without CMake
+  # shellcheck disable=SC2046 # flags are meant to be split
+  $2 "$3" -o "$1-by_pkg_config" $(pkg-config --cflags --libs denise)
+  LD_LIBRARY_PATH=$prefix/lib run "$1-pkg-config" "./$1-by_pkg_config"
 
-$CC main.c -o by_hand -I"$prefix/include" -L"$prefix/lib" -ldenise
-LD_LIBRARY_PATH=$prefix/lib run plain ./by_hand
+  $2 "$3" -o "$1-by_hand" -I"$prefix/include" -L"$prefix/lib" -ldenise
+  LD_LIBRARY_PATH=$prefix/lib run "$1-plain" "./$1-by_hand"
 
-# The private libraries of denise.pc are what the archive needs.
-# shellcheck disable=SC2046
-$CC main.c -o static "$prefix/lib/libdenise.a" $(pkg-config --cflags denise) \
-  $(pkg-config --static --libs-only-l denise | sed 's/-ldenise//')
-run static ./static
-if readelf -d static | grep -q libdenise; then
-  echo "the static program needs the shared library" >&2
-  exit 1
-fi
+  # The private libraries of denise.pc are what the archive needs.
+  # shellcheck disable=SC2046
+  $2 "$3" -o "$1-static" "$prefix/lib/libdenise.a" $(pkg-config --cflags denise) \
+    $(pkg-config --static --libs-only-l denise | sed 's/-ldenise//')
+  run "$1-static" "./$1-static"
+  if readelf -d "$1-static" | grep -q libdenise; then
+    echo "the static program needs the shared library" >&2
+    exit 1
+  fi
+}
+build c "$CC" main.c
+build c++ "$CXX -std=c++17" main.cpp
 
 CC=$CC CXX=$CXX cmake -S . -B cmake -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_BUILD_TYPE=Release >/dev/null
 cmake --build cmake >/dev/null
-run cmake-shared ./cmake/shared
-run cmake-static ./cmake/static
-
-for one in pkg-config plain static cmake-shared cmake-static; do
-  [ -s "$work/$one.out" ]
-  cmp "$work/pkg-config.out" "$work/$one.out"
+for one in shared static shared_cpp static_cpp; do
+  run "cmake-$one" "./cmake/$one"
 done
-echo "install: 5 passed, 0 failed"
+
+for one in "${names[@]}"; do
+  [ -s "$work/$one.out" ]
+  cmp "$work/c-pkg-config.out" "$work/$one.out"
+done
+echo "install: ${#names[@]} passed, 0 failed"

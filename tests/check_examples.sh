@@ -1,0 +1,92 @@
+#!/usr/bin/env bash
+# Runs the built examples on little data and checks what they print. tests/octave/fake_lrs stands in for the LRS
+# library, so that this path is tested where nobody has it.
+#   tests/check_examples.sh BUILD_DIRECTORY
+set -euo pipefail
+cd "$(dirname "$0")/.."
+build=$(cd "$1" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+unset LRS_PATH
+fake=$PWD/tests/octave/fake_lrs
+passed=0
+
+fail() {
+  echo "examples: $1" >&2
+  [ -z "${2:-}" ] || cat "$2" >&2
+  exit 1
+}
+
+has() { # has FILE PATTERN...: every pattern is in the file
+  local file=$1
+  shift
+  for pattern in "$@"; do
+    grep -qE -- "$pattern" "$file" || fail "no '$pattern' in:" "$file"
+    passed=$((passed + 1))
+  done
+}
+
+figures() { # figures FILE NAME: the figures of accuracy in that row
+  grep -E "^  $2" "$1" | grep -oE '[0-9]+\.[0-9]+' | head -n 4 | tr '\n' ' '
+}
+
+same_row() { # same_row FILE NAME NAME: two methods that must have the same figures
+  [ -n "$(figures "$1" "$2")" ] && [ "$(figures "$1" "$2")" = "$(figures "$1" "$3")" ] ||
+    fail "rows '$2' and '$3' should agree in:" "$1"
+  passed=$((passed + 1))
+}
+
+octave() { # octave COMMAND: in examples/matlab, with the binding on the path
+  (cd examples/matlab && octave-cli --no-history --norc --quiet \
+    --eval "addpath ('$PWD/../../bindings/matlab', '$build/matlab'); $1")
+}
+
+check_table() { # check_table FILE: what the table says if the library is the fake one
+  same_row "$1" 'PCP, LRS library' 'L = M'
+  same_row "$1" 'RPCA-GD, LRS library' 'eigen-truncation'
+  has "$1" 'IALM, LRS library +the fake IALM fails' 'FPCP, LRS library +missing: .*fastpcp'
+  ! grep -q 'must not reach' "$1" || fail "the library's own output is in the table" "$1"
+}
+
+"$build/compare_lrs" --count 2 --prices "$build/sp500.csv" >"$work/cpp"
+has "$work/cpp" '^  Denise, by denise.hpp +0\.' '^  PCP, libdenise +(0\.|not in this build)' 'git clone --recursive'
+"$build/compare_lrs" "$fake" --count 3 --prices "$build/sp500.csv" >"$work/cpp_fake"
+check_table "$work/cpp_fake"
+LRS_PATH=$work "$build/compare_lrs" 2>"$work/cpp_wrong" >/dev/null && fail "a wrong LRS_PATH was accepted"
+has "$work/cpp_wrong" 'is not the LRS library'
+
+octave "compare_lrs ('', 2, '$work/a.png')" >"$work/m"
+has "$work/m" '^  Denise, by denise.m +0\.' '^  PCP, libdenise +(0\.|not in this build)' 'git clone --recursive' '^drawn'
+octave "compare_lrs ('$fake', 3, '$work/b.png')" >"$work/m_fake"
+check_table "$work/m_fake"
+# Without a program that plots, the picture is still there.
+octave "gnuplot_binary ('$work/no_gnuplot'); compare_lrs ('', 2, '$work/c.png')" >"$work/m_plain" 2>/dev/null
+has "$work/m_plain" 'drawn without titles'
+for picture in a b c; do
+  [ "$(head -c 4 "$work/$picture.png" | tail -c 3)" = PNG ] || fail "$picture.png is no PNG"
+  passed=$((passed + 1))
+done
+# The binding's README shows the example that is run here.
+diff -u examples/matlab/minimal.m <(awk '/^## Use/ { use = 1 } use && /^```$/ { exit } inside; use && /^```matlab$/ { inside = 1 }' \
+  bindings/matlab/README.md)
+octave minimal >"$work/minimal"
+has "$work/minimal" '^ok: M = 1.50 is L = 1.00 plus S = 0.50$'
+
+for prices in '' "$build/sp500.csv"; do
+  # shellcheck disable=SC2086 # no argument if there is no file
+  "$build/rolling_risk" $prices --ticks 3000 >"$work/risk"
+  has "$work/risk" '^3000 ticks .* 0 refused' '^  decompose( +[0-9]+\.[0-9]+){4}$' '^  whole tick' '^  under +[0-9]+ us'
+done
+# Two oil companies, the best-known pair of these twenty.
+has "$work/risk" 'XOM +CVX'
+
+# More ticks, not one allocation more.
+allocations() {
+  valgrind "$build/rolling_risk" --ticks "$1" 2>&1 | sed -n 's/.*total heap usage: \([0-9,]*\) allocs.*/\1/p'
+}
+few=$(allocations 100)
+many=$(allocations 1000)
+{ [ -n "$few" ] && [ "$few" = "$many" ]; } || fail "the loop allocates: $few for 100 ticks, $many for 1000"
+passed=$((passed + 1))
+
+echo "examples: $passed passed, 0 failed"

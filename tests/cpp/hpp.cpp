@@ -1,0 +1,316 @@
+// denise.hpp: both layers, every way in and out, and what the header itself checks. The Makefile compiles this
+// with gcc and clang, as C++17 and C++20, and once more with -fno-exceptions -fno-rtti.
+#include <denise.hpp>
+
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <new>
+#include <string>
+#include <string_view>
+#include <vector>
+#if __has_include(<version>)
+#include <version>
+#endif
+#if defined(__cpp_lib_span)
+#include <span>
+#endif
+
+namespace {
+
+int passed = 0;
+int failed = 0;
+std::size_t allocations = 0;
+
+void check_at(bool good, int line, const char* what) {
+  if (good) {
+    ++passed;
+  } else {
+    ++failed;
+    std::fprintf(stderr, "hpp.cpp:%d: failed: %s\n", line, what);
+  }
+}
+#define CHECK(good) check_at(static_cast<bool>(good), __LINE__, #good)
+
+}  // namespace
+
+// Counts what C++ allocates: the calls of the library are counted by no_alloc.c.
+void* operator new(std::size_t size) {
+  ++allocations;
+  void* block = std::malloc(size);
+  if (block == nullptr) std::abort();
+  return block;
+}
+void operator delete(void* block) noexcept { std::free(block); }
+void operator delete(void* block, std::size_t) noexcept { std::free(block); }
+
+namespace {
+
+static_assert(!std::is_copy_constructible_v<denise::model> && !std::is_copy_assignable_v<denise::model>);
+static_assert(std::is_nothrow_move_constructible_v<denise::model> && std::is_nothrow_move_assignable_v<denise::model>);
+static_assert(sizeof(denise::model) == sizeof(void*), "a model is its handle and nothing else");
+static_assert(noexcept(denise::model::try_load()));
+static_assert(noexcept(std::declval<denise::model>().try_decompose(denise::view<float>(), denise::outputs<float>())));
+static_assert(noexcept(denise::try_solve(denise::method::eigen, 1, 1, 1, nullptr, nullptr, nullptr)));
+// What must not compile as a block of matrices.
+static_assert(!std::is_convertible_v<std::vector<int>&, denise::view<float>>);
+static_assert(!std::is_convertible_v<const std::vector<float>&, denise::view<float>>, "constness is kept");
+static_assert(!std::is_convertible_v<float (&)[5][5], denise::view<float>>);
+static_assert(std::is_convertible_v<std::vector<float>&, denise::view<const float>>);
+static_assert(std::is_convertible_v<denise::view<float>, denise::view<const float>>);
+static_assert(!std::is_convertible_v<const char*, denise::model>, "a path is no model by accident");
+
+constexpr std::size_t n = 6, k = 2, count = 5;
+constexpr denise::options sizes{n, k};
+
+template <typename Real>
+std::vector<Real> matrices() {
+  std::vector<Real> all(count * n * n);
+  for (std::size_t q = 0; q < count; ++q) {
+    for (std::size_t i = 0; i < n; ++i) {
+      for (std::size_t j = 0; j < n; ++j) {
+        const double low = std::sin(double(q + 3 * i + 1)) * std::sin(double(q + 3 * j + 1));
+        all[(q * n + i) * n + j] = Real(low + (i == j ? 1.0 : 0.0));
+      }
+    }
+  }
+  return all;
+}
+
+template <typename Real>
+bool same_bits(const Real* a, const Real* b, std::size_t size) {
+  return std::memcmp(a, b, size * sizeof(Real)) == 0;
+}
+
+denise_status c_decompose(const denise::model& model, const float* m, float* u, float* l, float* s, denise_report* r) {
+  return denise_decompose_batch(model.get(), count, m, u, l, s, r);
+}
+denise_status c_decompose(const denise::model& model, const double* m, double* u, double* l, double* s, denise_report* r) {
+  return denise_decompose_batch_f64(model.get(), count, m, u, l, s, r);
+}
+
+// Everything comes out as from the C call, through every kind of argument.
+template <typename Real>
+void results() {
+  const denise::model model = denise::model::try_load(sizes).model;
+  CHECK(model && model.n() == n && model.k() == k && std::string_view(model.kernel()).size() > 0);
+  const std::vector<Real> m = matrices<Real>();
+  std::vector<Real> l(m.size()), s(m.size()), u(count * n * k);
+  std::vector<denise::report> reports(count);
+  CHECK(c_decompose(model, m.data(), u.data(), l.data(), s.data(), reports.data()) == DENISE_OK);
+  CHECK(l[7] != 0 && u[3] != 0);
+
+  std::vector<Real> l2(m.size()), s2(m.size()), u2(u.size());
+  std::vector<denise::report> reports2(count);
+  denise::outputs<Real> out;
+  out.l = l2;
+  out.s = s2;
+  out.u = u2;
+  out.reports = reports2;
+  const std::size_t before = allocations;
+  CHECK(model.try_decompose(m, out) == denise::status::ok);
+  CHECK(allocations == before);
+  CHECK(same_bits(l.data(), l2.data(), l.size()) && same_bits(s.data(), s2.data(), s.size()));
+  CHECK(same_bits(u.data(), u2.data(), u.size()));
+  CHECK(std::memcmp(reports.data(), reports2.data(), count * sizeof(denise::report)) == 0);
+
+  std::array<Real, count * n * n> l3{};
+  Real s3[count * n * n] = {};
+  CHECK(model.try_decompose(m, l3, s3) == denise::status::ok);
+  CHECK(same_bits(l.data(), l3.data(), l.size()) && same_bits(s.data(), s3, s.size()));
+
+  // Any one output alone, and s in place of m.
+  std::vector<Real> l4(m.size()), in_place = m;
+  denise::outputs<Real> only_l;
+  only_l.l = l4;
+  CHECK(model.try_decompose(m, only_l) == denise::status::ok && same_bits(l.data(), l4.data(), l.size()));
+  CHECK(model.try_decompose(m, denise::outputs<Real>{}) == denise::status::ok);
+  denise::outputs<Real> over;
+  over.s = in_place;
+  CHECK(model.try_decompose(in_place, over) == denise::status::ok && same_bits(s.data(), in_place.data(), s.size()));
+
+  // Pointers, and part of a container.
+  std::vector<Real> l5(m.size());
+  CHECK(model.try_decompose(count, m.data(), nullptr, l5.data(), nullptr) == denise::status::ok);
+  CHECK(same_bits(l.data(), l5.data(), l.size()));
+  std::vector<Real> one(n * n);
+  denise::outputs<Real> first;
+  first.l = one;
+  CHECK(model.try_decompose(denise::view<const Real>(m.data(), n * n), first) == denise::status::ok);
+  CHECK(same_bits(l.data(), one.data(), one.size()));
+
+#if defined(__cpp_lib_span)
+  std::vector<Real> l6(m.size()), s6(m.size());
+  CHECK(model.try_decompose(std::span<const Real>(m), std::span<Real>(l6), std::span<Real>(s6)) == denise::status::ok);
+  CHECK(same_bits(l.data(), l6.data(), l.size()));
+  CHECK(model.try_decompose(std::span<const Real>(m).first(n * n), {.l = one}) == denise::status::ok);
+  const denise::view<const Real> block(m);
+  const std::span<const Real> span = block;
+  CHECK(span.data() == m.data() && span.size() == m.size());
+#endif
+
+#if DENISE_HPP_EXCEPTIONS
+  std::vector<Real> l7(m.size()), s7(m.size());
+  model.decompose(m, l7, s7);
+  CHECK(same_bits(l.data(), l7.data(), l.size()) && same_bits(s.data(), s7.data(), s.size()));
+  model.decompose(count, m.data(), nullptr, nullptr, l7.data());
+  CHECK(same_bits(s.data(), l7.data(), s.size()));
+  model.decompose(m, only_l);
+#endif
+}
+
+// Sizes that do not fit are refused, and nothing is written.
+void shapes() {
+  const denise::model model = denise::model::try_load(sizes).model;
+  const std::vector<float> m = matrices<float>();
+  std::vector<float> l(m.size(), 7.0F), s(m.size(), 7.0F), short_l(m.size() - 1), none, u(count * n * k + 1, 7.0F);
+  std::vector<denise::report> reports(count - 1);
+  CHECK(model.try_decompose(m, short_l, s) == denise::status::shape);
+  CHECK(model.try_decompose(m, none, s) == denise::status::shape);  // a container that nobody resized
+  CHECK(model.try_decompose(short_l, short_l, short_l) == denise::status::shape);
+  denise::outputs<float> out;
+  out.l = l;
+  out.u = u;
+  CHECK(model.try_decompose(m, out) == denise::status::shape);
+  out.u.reset();
+  out.reports = reports;
+  CHECK(model.try_decompose(m, out) == denise::status::shape);
+  CHECK(l == std::vector<float>(m.size(), 7.0F) && s == l);
+  CHECK(model.try_decompose(none, none, none) == denise::status::ok);  // no matrices, nothing to do
+}
+
+// One bad matrix spoils only itself.
+void not_finite() {
+  const denise::model model = denise::model::try_load(sizes).model;
+  std::vector<double> m = matrices<double>(), l(m.size()), s(m.size()), good(m.size());
+  CHECK(model.try_decompose(m, good, s) == denise::status::ok);
+  m[2 * n * n] = std::numeric_limits<double>::quiet_NaN();
+  std::vector<denise::report> reports(count);
+  denise::outputs<double> out;
+  out.l = l;
+  out.reports = reports;
+  CHECK(model.try_decompose(m, out) == denise::status::not_finite);
+  CHECK(reports[2].status == DENISE_ERR_NOT_FINITE && reports[1].status == DENISE_OK && std::isnan(l[2 * n * n]));
+  CHECK(same_bits(l.data(), good.data(), 2 * n * n));
+#if DENISE_HPP_EXCEPTIONS
+  bool thrown = false;
+  try {
+    model.decompose(m, out);
+  } catch (const denise::error& error) {
+    thrown = error.code() == denise::status::not_finite;
+  }
+  CHECK(thrown && same_bits(l.data(), good.data(), 2 * n * n));
+#endif
+}
+
+void life() {
+  denise::load_result loaded = denise::model::try_load(sizes);
+  CHECK(loaded && loaded.code == denise::status::ok && loaded.message[0] == '\0');
+  denise::model first = std::move(loaded.model);
+  CHECK(first && !loaded.model);
+  denise::model second(nullptr);
+  CHECK(!second && second.n() == 0 && std::string_view(second.kernel()).empty());
+  std::vector<float> m = matrices<float>(), l(m.size()), s(m.size());
+  CHECK(second.try_decompose(m, l, s) == denise::status::null_pointer);
+  CHECK(second.try_decompose(count, m.data(), nullptr, l.data(), nullptr) == denise::status::null_pointer);
+  const denise_model* handle = first.get();
+  second = std::move(first);
+  CHECK(second.get() == handle && !first);
+  second = denise::model::try_load().model;  // the old one is freed
+  CHECK(second.n() == 20 && second.k() == 3);
+  second = denise::model::try_load(denise::options{n, k, 2, 1, denise::flag_portable}).model;
+  CHECK(second && std::string_view(second.kernel()).find("avx2") == std::string_view::npos);
+}
+
+void load_errors() {
+  const auto rank = denise::model::try_load({4, 4});
+  CHECK(!rank && !rank.model && rank.code == denise::status::argument);
+  CHECK(std::string_view(rank.message).find("rank") != std::string_view::npos);
+  const auto missing = denise::model::try_load("no/such/file.onnx");
+  CHECK(missing.code == denise::status::io && missing.message[0] != '\0');
+  const auto null = denise::model::try_load(static_cast<const char*>(nullptr));
+  CHECK(null.code == denise::status::null_pointer && null.message[0] != '\0');
+  const auto garbage = denise::model::try_load_memory("garbage", 7);
+  CHECK(!garbage && garbage.code == denise::status::format);
+  CHECK(denise::model::try_load_memory(nullptr, 7).code == denise::status::null_pointer);
+#if DENISE_HPP_EXCEPTIONS
+  bool thrown = false;
+  try {
+    const denise::model model(denise::options{4, 4});
+  } catch (const std::exception& error) {
+    thrown = std::string_view(error.what()).find("rank") != std::string_view::npos;
+  }
+  CHECK(thrown);
+  thrown = false;
+  try {
+    const denise::model model("no/such/file.onnx");
+  } catch (const denise::error& error) {
+    thrown = error.code() == denise::status::io;
+  }
+  CHECK(thrown);
+#endif
+}
+
+void model_files(const char* path) {
+  CHECK(denise::model::try_load(path));
+  CHECK(denise::model::try_load(std::string(path), sizes).model.n() == n);
+  CHECK(denise::model::try_load(std::filesystem::path(path)));
+  std::ifstream file(path, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  CHECK(denise::model::try_load_memory(bytes.data(), bytes.size(), sizes).model.k() == k);
+#if DENISE_HPP_EXCEPTIONS
+  CHECK(denise::model().n() == 20);
+  CHECK(denise::model(path).k() == 3);
+  CHECK(denise::model(std::string(path), sizes).n() == n);
+  CHECK(denise::model::from_memory(bytes.data(), bytes.size(), {n, k}).n() == n);
+#endif
+}
+
+void solve() {
+  const std::vector<double> m = matrices<double>();
+  std::vector<double> l(m.size()), s(m.size()), c_l(m.size()), wrong(3);
+  CHECK(denise_solve_batch(DENISE_METHOD_EIGEN, n, k, 0, count, m.data(), c_l.data(), nullptr) == DENISE_OK);
+  CHECK(denise::try_solve(denise::method::eigen, n, k, m, l, s) == denise::status::ok && l == c_l);
+  CHECK(denise::try_solve(denise::method::eigen, n, k, m, wrong, s) == denise::status::shape);
+  CHECK(denise::try_solve(denise::method::eigen, 0, k, m, l, s) == denise::status::argument);
+  CHECK(denise::try_solve(denise::method{99}, n, k, m, l, s) != denise::status::ok);
+  CHECK(denise::try_solve(denise::method::eigen, n, k, count, m.data(), l.data(), nullptr) == denise::status::ok);
+#if DENISE_HPP_EXCEPTIONS
+  denise::solve(denise::method::eigen, n, k, m, l, s);
+  bool thrown = false;
+  try {
+    denise::solve(denise::method::eigen, n, k, m, wrong, s);
+  } catch (const denise::error& error) {
+    thrown = error.code() == denise::status::shape;
+  }
+  CHECK(thrown);
+#endif
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fprintf(stderr, "usage: hpp model.onnx\n");
+    return 2;
+  }
+  CHECK(denise::abi_version() == denise_abi_version() && denise::version() == std::string_view(denise_version()));
+  CHECK(std::string_view(denise::to_string(denise::status::ok)) == "ok");
+  CHECK(denise::to_string(denise::status{12345}) != nullptr);
+  results<float>();
+  results<double>();
+  shapes();
+  not_finite();
+  life();
+  load_errors();
+  model_files(argv[1]);
+  solve();
+  std::printf("hpp.cpp: %d passed, %d failed\n", passed, failed);
+  return failed == 0 ? 0 : 1;
+}

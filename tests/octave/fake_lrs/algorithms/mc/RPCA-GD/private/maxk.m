@@ -1,0 +1,3 @@
+function varargout = maxk (varargin)
+  error ('this maxk needs a compiled file');
+end

@@ -1,0 +1,126 @@
+## Models that are opened and closed, and the life of the MEX file.
+
+%!test
+%! m = cov (reshape (sin (1:2000), 100, 20));
+%! net = denise ("models/default.onnx");
+%! assert (class (net), "uint64");
+%! assert (isequal (denise (net, m), denise (m)));
+%! [l, s, u, report] = denise (net, m, 2);
+%! assert (size (u), [20 2]);
+%! assert (isequal (denise (net, single (m), "threads", 2), denise (single (m))));
+%! assert (size (denise (net, eye (7))), [7 7]);     # another size of the same file
+%! assert (denise_info (net).k, 3);
+%! denise (net, "close");
+
+## Its own options, which a call may change.
+%!test
+%! net = denise ("models/default.onnx", "k", 2, "threads", 2);
+%! [~, ~, u] = denise (net, eye (6));
+%! assert (size (u), [6 2]);
+%! [~, ~, u] = denise (net, eye (6), 4);
+%! assert (size (u), [6 4]);
+%! denise (net, "close");
+
+## Numbers that are no models: closed, invented, of another class or size.
+%!test
+%! net = denise ("models/default.onnx");
+%! other = denise ("models/default.onnx");
+%! assert (net != other);
+%! denise (net, "close");
+%! fail ("denise (net, eye (3))", "not an open model");
+%! fail ("denise (net, 'close')", "not an open model");
+%! denise (other, "close");
+%!error id=denise:handle denise (uint64 (0), eye (3))
+%!error id=denise:handle denise (uint64 (1), eye (3))
+%!error id=denise:handle denise (uint64 (12345678901234), "close")
+%!error id=denise:handle denise (uint64 ([1 2]), eye (3))
+%!error id=denise:handle denise (zeros (0, 0, "uint64"), eye (3))
+%!error id=denise:handle denise_info (7)
+%!error id=denise:argument denise (uint64 (1))
+%!error id=denise:shape net = denise ("models/default.onnx"); denise (net, ones (2, 3))
+%!error id=denise:argument net = denise ("models/default.onnx"); denise (net, eye (4), "model", "models/default.onnx")
+%!error id=denise:class net = denise ("models/default.onnx"); denise (net, "open")
+
+## A model from before a clear is gone, and no later one takes its number.
+%!test
+%! net = denise ("models/default.onnx");
+%! clear denise_mex
+%! again = denise ("models/default.onnx");
+%! assert (again > net);
+%! fail ("denise (net, eye (3))", "not an open model");
+%! assert (size (denise (again, eye (5))), [5 5]);
+%! denise (again, "close");
+
+## More sizes than are kept in memory.
+%!test
+%! for n = [2:60 2:60]
+%!   assert (size (denise (eye (n))), [n n]);
+%! endfor
+%! assert (denise_info ().loaded <= 16);
+
+## The table of files is finite, says so, and is usable again afterwards.
+%!test
+%! nets = zeros (1, 0, "uint64");
+%! caught = "";
+%! try
+%!   for i = 1:300
+%!     nets(end+1) = denise ("models/default.onnx");
+%!   endfor
+%! catch failure
+%!   caught = failure.identifier;
+%! end_try_catch
+%! assert (caught, "denise:handle");
+%! assert (numel (nets) > 200);
+%! for net = nets
+%!   denise (net, "close");
+%! endfor
+%! net = denise ("models/default.onnx");
+%! denise (net, "close");
+
+## Hundreds of lives: open, run with threads, clear with everything still open. Neither memory nor threads grow.
+%!test
+%! m = cov (reshape (sin (1:2000), 100, 20));
+%! for i = 1:320
+%!   if (i == 20)
+%!     memory = status_of ("VmRSS");  threads = status_of ("Threads");
+%!   endif
+%!   net = denise ("models/default.onnx", "threads", 2);
+%!   l = denise (net, m);
+%!   assert (isequal (denise (m, "threads", 3), l));
+%!   switch (mod (i, 3))
+%!     case 0
+%!       clear denise_mex
+%!     case 1
+%!       clear -functions
+%!     case 2
+%!       denise (net, "close");
+%!   endswitch
+%! endfor
+%! clear denise_mex
+%! assert (status_of ("Threads") <= threads);
+%! assert (status_of ("VmRSS") - memory < 8 * 1024);  # kB; the bytes of one file a life would be twice that
+
+## The same without clearing: cached models, files read in every call.
+%!test
+%! for i = 1:220
+%!   if (i == 20)
+%!     memory = status_of ("VmRSS");  threads = status_of ("Threads");
+%!   endif
+%!   net = denise ("models/default.onnx", "threads", 2);
+%!   denise (net, eye (20));
+%!   denise (eye (20), "model", "models/default.onnx", "threads", 2);
+%!   denise (net, "close");
+%! endfor
+%! assert (status_of ("Threads") <= threads);
+%! assert (status_of ("VmRSS") - memory < 8 * 1024);
+
+## A hundred thousand calls, with a diagonal matrix and the name of an option: nothing of either is lost.
+%!test
+%! m = eye (3);
+%! for i = 1:100000
+%!   if (i == 5000)
+%!     memory = status_of ("VmRSS");
+%!   endif
+%!   denise_mex ("decompose", m, "k", 1);
+%! endfor
+%! assert (status_of ("VmRSS") - memory < 1024);
