@@ -16,6 +16,8 @@ block() { # block LANGUAGE: the first block of that language in the README
 block c >"$work/readme.c"
 diff -u "$root/examples/c/minimal.c" "$work/readme.c"
 diff -u <(tail -n +3 "$root/examples/rust/minimal.rs") <(block rust)
+diff -u "$root/examples/cpp/minimal.cpp" <(block cpp)
+diff -u "$root/examples/matlab/minimal.m" <(block matlab)
 
 "$MAKE" --no-print-directory -C "$root" install PREFIX="$prefix" DESTDIR= >/dev/null
 (cd "$prefix" && find . -type f -o -type l | LC_ALL=C sort)
