@@ -1,0 +1,31 @@
+//! Principal component pursuit: minimise ‖L‖_* + λ‖S‖₁ subject to L + S = M, by alternating directions
+//! (Candès, Li, Ma and Wright, "Robust principal component analysis?", J. ACM 58(3), 2011, section 5).
+//!
+//! The penalty stays what it is. It and the stopping rule are those of the LRS library, which looks at how far
+//! (S, L) moves and not at the residual.
+
+use super::alternate::Iterate;
+use super::rows::square_norm;
+use super::spectrum::Spectrum;
+
+const MOST_STEPS: usize = 1000;
+const TOLERANCE: f64 = 1e-5;
+
+/// `one` is what the stopping rule adds to the norm of (S, L).
+pub(super) fn solve(mut iterate: Iterate<'_>, lambda: f64, one: f64, spectrum: &mut Spectrum) {
+    let m = iterate.m;
+    let mean = m.iter().map(|m| m.abs()).sum::<f64>() / m.len() as f64;
+    let tau = 4.0 * mean;
+    iterate.l.fill(0.0);
+    iterate.s.fill(0.0);
+    iterate.x.copy_from_slice(m);
+    let mut size = 0.0_f64;
+    for _ in 0..MOST_STEPS {
+        let moved = iterate.step(lambda, tau, spectrum);
+        if moved.sqrt() / (one + size.sqrt()) < TOLERANCE {
+            break;
+        }
+        size = square_norm(iterate.s) + square_norm(iterate.l);
+        iterate.multiply(1.0);
+    }
+}
