@@ -11,11 +11,14 @@ mod eigen;
 mod fpcp;
 mod ialm;
 mod isolate;
+mod memory;
 mod pcp;
 mod rotations;
 mod rows;
 mod rpca_gd;
 mod spectrum;
+#[cfg(test)]
+mod tests;
 mod tridiagonal;
 mod twisted;
 
@@ -23,7 +26,10 @@ use crate::batch::{Batch, Outputs};
 use crate::model::check_size;
 use crate::status::{Error, Status};
 use alternate::Iterate;
-use rows::{largest, zeros};
+use memory::Memory;
+use rows::largest;
+use rpca_gd::Factors;
+use spectrum::Spectrum;
 
 /// A classical method. The numbers are those of the C ABI's DENISE_METHOD_ list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,8 +98,8 @@ pub struct Solver {
     n: usize,
     k: usize,
     lambda: f64,
-    spectrum: spectrum::Spectrum,
-    factors: Option<rpca_gd::Factors>,
+    spectrum: Spectrum,
+    factors: Option<Factors>,
     /// M as it came, M in units of `scale`, L and S.
     given: Vec<f64>,
     m: Vec<f64>,
@@ -116,28 +122,26 @@ impl Solver {
         } else {
             method.default_lambda(n)
         };
-        let mut factors = None;
-        if method == Method::RpcaGd {
-            if lambda >= 1.0 {
-                let message = "lambda is the share of outliers in a row, and must be less than 1";
-                return Err(Error::new(Status::Argument, message));
-            }
-            factors = Some(rpca_gd::Factors::new(n, k, lambda)?);
+        if method == Method::RpcaGd && lambda >= 1.0 {
+            let message = "lambda is the share of outliers in a row, and must be less than 1";
+            return Err(Error::new(Status::Argument, message));
         }
+        let mut memory = Memory::new();
         let size = n * n;
-        Ok(Solver {
+        let solver = Solver {
             method,
             n,
             k,
             lambda,
-            spectrum: spectrum::Spectrum::new(n)?,
-            factors,
-            given: zeros(size)?,
-            m: zeros(size)?,
-            l: zeros(size)?,
-            s: zeros(size)?,
-            scratch: [zeros(size)?, zeros(size)?],
-        })
+            spectrum: Spectrum::new(n, &mut memory),
+            factors: (method == Method::RpcaGd).then(|| Factors::new(n, k, lambda, &mut memory)),
+            given: memory.zeros(size),
+            m: memory.zeros(size),
+            l: memory.zeros(size),
+            s: memory.zeros(size),
+            scratch: [memory.zeros(size), memory.zeros(size)],
+        };
+        memory.check(solver)
     }
 
     /// Size of the matrices.
@@ -269,5 +273,9 @@ fn power_of_two_below(x: f64) -> f64 {
 
 /// The largest finite number in place of infinity.
 fn finite(x: f64) -> f64 {
-    x.clamp(f64::MIN, f64::MAX)
+    if x.abs() > f64::MAX {
+        f64::MAX.copysign(x)
+    } else {
+        x
+    }
 }

@@ -2,7 +2,7 @@
 //! (Candès, Li, Ma and Wright, "Robust principal component analysis?", J. ACM 58(3), 2011, section 5).
 //!
 //! The penalty stays what it is. It and the stopping rule are those of the LRS library, which looks at how far
-//! (S, L) moves and not at the residual.
+//! (S, L) moves; beyond it, L + S must be near M.
 
 use super::alternate::Iterate;
 use super::rows::square_norm;
@@ -10,6 +10,8 @@ use super::spectrum::Spectrum;
 
 const MOST_STEPS: usize = 1000;
 const TOLERANCE: f64 = 1e-5;
+/// Of ‖M − L − S‖/‖M‖. The LRS library does not look at it, and takes a start that stands still for the end.
+const MOST_GAP: f64 = 1e-3;
 
 /// `one` is what the stopping rule adds to the norm of (S, L).
 pub(super) fn solve(mut iterate: Iterate<'_>, lambda: f64, one: f64, spectrum: &mut Spectrum) {
@@ -19,13 +21,15 @@ pub(super) fn solve(mut iterate: Iterate<'_>, lambda: f64, one: f64, spectrum: &
     iterate.l.fill(0.0);
     iterate.s.fill(0.0);
     iterate.x.copy_from_slice(m);
+    let most_gap = MOST_GAP * MOST_GAP * square_norm(m);
     let mut size = 0.0_f64;
     for _ in 0..MOST_STEPS {
         let moved = iterate.step(lambda, tau, spectrum);
-        if moved.sqrt() / (one + size.sqrt()) < TOLERANCE {
-            break;
-        }
+        let settled = moved.sqrt() / (one + size.sqrt()) < TOLERANCE;
         size = square_norm(iterate.s) + square_norm(iterate.l);
         iterate.multiply(1.0);
+        if settled && iterate.gap() <= most_gap {
+            break;
+        }
     }
 }

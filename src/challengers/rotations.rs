@@ -3,8 +3,8 @@
 //! The rotations are written down rather than multiplied up: played backwards on unit vectors they
 //! give any eigenvector that is asked for, and the others cost nothing.
 
-use super::rows::{largest, reserved};
-use crate::status::Error;
+use super::memory::Memory;
+use super::rows::largest;
 
 /// Rotations over n², and sweeps over n: about one and two are usual.
 const MOST_TURNS: usize = 3;
@@ -21,11 +21,11 @@ pub(super) struct Rotations {
 }
 
 impl Rotations {
-    pub(super) fn new(n: usize) -> Result<Rotations, Error> {
-        Ok(Rotations {
-            sweeps: reserved(MOST_SWEEPS * n)?,
-            turns: reserved(MOST_TURNS * n * n)?,
-        })
+    pub(super) fn new(n: usize, memory: &mut Memory) -> Rotations {
+        Rotations {
+            sweeps: memory.room(MOST_SWEEPS * n),
+            turns: memory.room(MOST_TURNS * n * n),
+        }
     }
 
     /// Makes `d` the eigenvalues, in no order, of the matrix with diagonal `d` and `e` beside it. Should the sweeps

@@ -1,26 +1,5 @@
 //! What all methods do with rows of numbers.
 
-use crate::status::Error;
-
-/// Zeros, or an error if there is no memory for them.
-pub(super) fn zeros(len: usize) -> Result<Vec<f64>, Error> {
-    let mut x = reserved(len)?;
-    x.resize(len, 0.0);
-    Ok(x)
-}
-
-/// An empty vector with room for `len` values, or an error.
-pub(super) fn reserved<T>(len: usize) -> Result<Vec<T>, Error> {
-    let mut x = Vec::new();
-    x.try_reserve_exact(len)?;
-    Ok(x)
-}
-
-/// The next multiple of four: loops over rows this long have no remainder.
-pub(super) const fn padded(n: usize) -> usize {
-    n.next_multiple_of(4)
-}
-
 /// Σ f(x, y), summed in eight strands: one would wait for each addition.
 #[inline(always)]
 fn sum(x: &[f64], y: &[f64], f: impl Fn(f64, f64) -> f64) -> f64 {
@@ -66,7 +45,9 @@ pub(super) fn largest(x: &[f64]) -> f64 {
 #[inline(always)]
 pub(super) fn shrink(x: f64, by: f64) -> f64 {
     // What is clipped off is taken away: no branch, and exact zeros.
-    x - x.clamp(-by, by)
+    let low = if x > by { by } else { x };
+    let clipped = if low < -by { -by } else { low };
+    x - clipped
 }
 
 /// y ← y + a x.

@@ -6,9 +6,9 @@
 //! start from, so one of them is enough.
 
 use super::isolate::End;
-use super::rows::{add, dot, reserved, square_norm, sum_of_squares, zeros};
+use super::memory::Memory;
+use super::rows::{add, dot, square_norm, sum_of_squares};
 use super::spectrum::Spectrum;
-use crate::status::Error;
 
 /// The step, over 1/σ₁ of the start.
 const STEP: f64 = 0.5;
@@ -33,17 +33,17 @@ pub(super) struct Factors {
 
 impl Factors {
     /// `share` is the largest share of outliers in a row, below 1 (the paper's α).
-    pub(super) fn new(n: usize, k: usize, share: f64) -> Result<Factors, Error> {
+    pub(super) fn new(n: usize, k: usize, share: f64, memory: &mut Memory) -> Factors {
         let outliers = (share * n as f64) as usize;
-        Ok(Factors {
+        Factors {
             n,
             outliers,
-            u: zeros(n * k)?,
-            next: zeros(n * k)?,
-            signs: reserved(k)?,
-            top: zeros(n * outliers)?,
-            sinking: zeros(n)?,
-        })
+            u: memory.zeros(n * k),
+            next: memory.zeros(n * k),
+            signs: memory.room(k),
+            top: memory.zeros(n * outliers),
+            sinking: memory.zeros(n),
+        }
     }
 
     /// Splits `m`, whose entries are of unit scale; `e` is working memory.

@@ -8,11 +8,11 @@
 //! that does not work (many, or too near each other) the whole spectrum is computed.
 
 use super::isolate::{Bracket, End, above, isolate};
+use super::memory::Memory;
 use super::rotations::Rotations;
-use super::rows::{largest, reserved, sum_of_squares, zeros};
+use super::rows::{largest, sum_of_squares};
 use super::tridiagonal::Tridiagonal;
 use super::twisted::Twisted;
-use crate::status::Error;
 
 /// Of the norm: what the residual of an eigenpair may be, and how near eigenvalues may be to each other that are
 /// found one by one. Their vectors are then orthogonal to about 1e-12.
@@ -39,20 +39,18 @@ pub(super) struct Spectrum {
 }
 
 impl Spectrum {
-    pub(super) fn new(n: usize) -> Result<Spectrum, Error> {
-        let mut four = reserved(n)?;
-        four.resize(n, [0.0; 4]);
-        Ok(Spectrum {
+    pub(super) fn new(n: usize, memory: &mut Memory) -> Spectrum {
+        Spectrum {
             n,
-            tridiagonal: Tridiagonal::new(n)?,
-            rotations: Rotations::new(n)?,
-            twisted: Twisted::new(n)?,
-            brackets: reserved(n + 1)?,
-            values: reserved(n)?,
-            places: reserved(n)?,
-            vectors: zeros(n * n)?,
-            four,
-        })
+            tridiagonal: Tridiagonal::new(n, memory),
+            rotations: Rotations::new(n, memory),
+            twisted: Twisted::new(n, memory),
+            brackets: memory.room(n + 1),
+            values: memory.room(n),
+            places: memory.room(n),
+            vectors: memory.zeros(n * n),
+            four: memory.zeros(n),
+        }
     }
 
     /// The next matrix has nothing to do with the last one.

@@ -5,8 +5,7 @@
 //! representations to compute orthogonal eigenvectors of symmetric tridiagonal matrices", 2004, section 3).
 //! Then μ + γ/‖z‖² is its Rayleigh quotient: the next guess, and convergence is cubic.
 
-use super::rows::{reserved, zeros};
-use crate::status::Error;
+use super::memory::Memory;
 
 /// Guesses; from a good first one three are usual.
 const MOST_GUESSES: usize = 8;
@@ -28,15 +27,12 @@ pub(super) fn pivot(x: f64) -> f64 {
 }
 
 impl Twisted {
-    pub(super) fn new(n: usize) -> Result<Twisted, Error> {
-        let (mut down, mut up) = (reserved(n)?, reserved(n)?);
-        down.resize(n, (0.0, 0.0));
-        up.resize(n, (0.0, 0.0));
-        Ok(Twisted {
-            down,
-            up,
-            z: zeros(n)?,
-        })
+    pub(super) fn new(n: usize, memory: &mut Memory) -> Twisted {
+        Twisted {
+            down: memory.zeros(n),
+            up: memory.zeros(n),
+            z: memory.zeros(n),
+        }
     }
 
     /// The eigenvalue, with its vector in `z`; `None` if the residual does not come below `tolerance`.
