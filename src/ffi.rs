@@ -8,7 +8,7 @@
 #![allow(clippy::missing_safety_doc)]
 
 use crate::batch::{Batch, Outputs, Report};
-use crate::challengers;
+use crate::challengers::{Method, Solver};
 use crate::model::{Element, InstructionSet, Model, Options};
 use crate::pool::{Pool, Task};
 use crate::status::{Error, Status};
@@ -50,15 +50,26 @@ pub const DENISE_FLAG_PORTABLE: u32 = 1;
 /// For denise_options.flags: use AVX2 and FMA, or fail with DENISE_ERR_UNSUPPORTED.
 pub const DENISE_FLAG_AVX2: u32 = 2;
 
-/// The rank-k eigen-truncation: the k largest eigenvalues that are positive.
+/// Methods of denise_solve_batch. docs/CHALLENGERS.md says how near they are to the LRS library's.
+///
+/// Eigen-truncation: the k largest eigenvalues that are positive. L is positive semidefinite with rank at
+/// most k; s = m - l. lambda is not used.
 pub const DENISE_METHOD_EIGEN: i32 = 1;
-/// Principal component pursuit by alternating directions.
+/// Principal component pursuit (Candes et al. 2011) by alternating directions, until (L, S) changes by less
+/// than 1e-5 in a step, at most 1000 steps. lambda weighs |S|_1 against the nuclear norm of L; the paper's is
+/// 0.56/sqrt(n) (for its stocks 0.64/sqrt(n)). k is not used: the rank follows from lambda, and L need not
+/// be positive semidefinite. s is the method's own, with exact zeros: l + s is m to about 1e-4 only.
 pub const DENISE_METHOD_PCP: i32 = 2;
-/// Inexact augmented Lagrange multipliers.
+/// The same problem by inexact augmented Lagrange multipliers (Lin et al. 2010), until |M - L - S|_F is less
+/// than 1e-7 |M|_F, at most 1000 steps. lambda, k, l and s as for DENISE_METHOD_PCP; l + s is m to 1e-7.
 pub const DENISE_METHOD_IALM: i32 = 3;
-/// Fast principal component pursuit.
+/// Fast principal component pursuit (Rodriguez and Wohlberg 2013): k loops, in which the rank grows from 1 to at
+/// most k. L need not be positive semidefinite; s = m - l. lambda, in the units of m, is what entries of S
+/// are shrunk by inside; the paper's is 1/sqrt(n).
 pub const DENISE_METHOD_FPCP: i32 = 4;
-/// Robust PCA by gradient descent.
+/// Robust PCA by gradient descent (Yi et al. 2016), at most 29 steps, until the error is below 2e-4 or does not
+/// fall any more. L has rank at most k and need not be positive semidefinite; s = m - l. lambda is here
+/// the largest share of outliers in a row, less than 1; the paper's is 0.1 (none for n < 10).
 pub const DENISE_METHOD_RPCA_GD: i32 = 5;
 
 /// A loaded network. Immutable: any number of threads may use one handle at once, and it is freed by
@@ -319,8 +330,10 @@ pub extern "C" fn denise_abi_version() -> u32 {
 }
 
 /// Splits count matrices with a classical method (DENISE_METHOD_), to check the network against. Slow, and
-/// it allocates. lambda <= 0: the paper's value for that method. The lower triangle of m counts; l and s may
-/// each be NULL; s may be the same pointer as m. A matrix with NaN or infinity gets NaN, as in denise_decompose_batch.
+/// it allocates: once a call, not for every matrix. lambda <= 0: the paper's value for that method. n is 2 to 512 and k
+/// as in denise_options, where the method uses it. The lower triangle of m counts; l and s may each be NULL;
+/// s may be the same pointer as m. l and s are bitwise symmetric, and finite for finite m. A matrix with NaN or
+/// infinity gets NaN, and results do not depend on count, as in denise_decompose_batch.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn denise_solve_batch(
     method: i32,
@@ -333,7 +346,9 @@ pub unsafe extern "C" fn denise_solve_batch(
     s: *mut f64,
 ) -> denise_status {
     code(guard(|| {
-        let solver = challengers::Solver::new(method, n as usize, k as usize, lambda)?;
+        let method = Method::from_code(method)
+            .ok_or_else(|| Error::new(Status::Argument, "method is no DENISE_METHOD_ value"))?;
+        let mut solver = Solver::new(method, n as usize, k as usize, lambda)?;
         let pointers = Pointers {
             m,
             u: core::ptr::null_mut(),
@@ -341,7 +356,7 @@ pub unsafe extern "C" fn denise_solve_batch(
             s,
             reports: core::ptr::null_mut(),
         };
-        let (n, k) = (n as usize, k as usize);
+        let (n, k) = (solver.n(), solver.k());
         pointers.check(count, n, k)?;
         // SAFETY: checked, and the caller owns the buffers for the length of the call.
         let result = unsafe {
@@ -631,7 +646,7 @@ impl<F: Copy> Pointers<F> {
         k: usize,
         count: usize,
         staging: &mut [F],
-        body: impl Fn(Batch<'_, F>) -> Result<(), Status>,
+        mut body: impl FnMut(Batch<'_, F>) -> Result<(), Status>,
     ) -> Result<(), Status> {
         /// # Safety
         /// `to` is null or has room for value number `place`.

@@ -4,10 +4,11 @@
 //! - [`Model`] is a loaded network, [`Outputs`] says what to compute, [`Error`] what went wrong.
 //! - [`unrolled`] is the network: its specification in code, its weights, its kernels.
 //! - [`dense`] is the other kind of network: stacks of dense layers, such as the paper's.
+//! - [`challengers`] are classical methods to compare with.
 //! - `ffi` is the C ABI, in which everything above is `include/denise.h`.
 
 mod batch;
-mod challengers;
+pub mod challengers;
 pub mod dense;
 pub mod ffi;
 mod model;

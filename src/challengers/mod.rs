@@ -1,58 +1,281 @@
-//! Classical methods, to check the network against. They run in `f64` on nalgebra, and allocate.
+//! Classical methods, to check the network against, in `f64`. `docs/CHALLENGERS.md` says which, with what
+//! parameters, and how near they are to the LRS library.
+//!
+//! - One file per method: `eigen`, `pcp`, `ialm`, `fpcp`, `rpca_gd`.
+//! - `spectrum` is the eigensolver that they share. Reduction to tridiagonal form (`tridiagonal`), then either a
+//!   few eigenpairs (`isolate`, `twisted`) or all of them (`rotations`).
+//! - [`Solver`] holds all memory: iterations do not allocate.
 
+mod alternate;
 mod eigen;
+mod fpcp;
+mod ialm;
+mod isolate;
+mod memory;
+mod pcp;
+mod rotations;
+mod rows;
+mod rpca_gd;
+mod spectrum;
+#[cfg(test)]
+mod tests;
+mod tridiagonal;
+mod twisted;
 
-use crate::batch::Batch;
+use crate::batch::{Batch, Outputs};
 use crate::model::check_size;
 use crate::status::{Error, Status};
-use nalgebra::DMatrix;
+use alternate::Iterate;
+use memory::Memory;
+use rows::largest;
+use rpca_gd::Factors;
+use spectrum::Spectrum;
 
-/// A method, and the sizes it is to work on.
-pub(crate) struct Solver {
+/// A classical method. The numbers are those of the C ABI's DENISE_METHOD_ list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Method {
+    /// The k largest eigenvalues that are positive.
+    Eigen = 1,
+    /// Principal component pursuit by alternating directions.
+    Pcp = 2,
+    /// Inexact augmented Lagrange multipliers.
+    Ialm = 3,
+    /// Fast principal component pursuit.
+    Fpcp = 4,
+    /// Robust PCA by gradient descent.
+    RpcaGd = 5,
+}
+
+impl Method {
+    /// All methods, in order.
+    pub const ALL: [Method; 5] = [
+        Method::Eigen,
+        Method::Pcp,
+        Method::Ialm,
+        Method::Fpcp,
+        Method::RpcaGd,
+    ];
+
+    /// From the number in the C ABI.
+    pub fn from_code(code: i32) -> Option<Method> {
+        Method::ALL
+            .into_iter()
+            .find(|&method| method as i32 == code)
+    }
+
+    /// As the paper writes it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Method::Eigen => "Eigen",
+            Method::Pcp => "PCP",
+            Method::Ialm => "IALM",
+            Method::Fpcp => "FPCP",
+            Method::RpcaGd => "RPCA-GD",
+        }
+    }
+
+    /// Whether it takes the rank k; the rank that the others find follows from λ.
+    pub const fn takes_rank(self) -> bool {
+        !matches!(self, Method::Pcp | Method::Ialm)
+    }
+
+    /// The Denise paper's λ. For [`Method::RpcaGd`] it is the largest share of outliers in a row; [`Method::Eigen`] has
+    /// no use for it.
+    pub fn default_lambda(self, n: usize) -> f64 {
+        match self {
+            // The paper's value for synthetic matrices; for its stocks it takes 0.64.
+            Method::Pcp | Method::Ialm => 0.56 / (n as f64).sqrt(),
+            Method::Eigen | Method::Fpcp => 1.0 / (n as f64).sqrt(),
+            Method::RpcaGd => 0.1,
+        }
+    }
+}
+
+/// A method with all the memory that it needs for matrices of one size.
+pub struct Solver {
+    method: Method,
     n: usize,
     k: usize,
+    lambda: f64,
+    spectrum: Spectrum,
+    factors: Option<Factors>,
+    /// M as it came, M in units of `scale`, L and S.
+    given: Vec<f64>,
+    m: Vec<f64>,
+    l: Vec<f64>,
+    s: Vec<f64>,
+    scratch: [Vec<f64>; 2],
 }
 
 impl Solver {
-    /// `method` is a number of the C ABI's DENISE_METHOD_ list.
-    pub(crate) fn new(method: i32, n: usize, k: usize, lambda: f64) -> Result<Solver, Error> {
-        match method {
-            1 => {}
-            2..=5 => {
-                let message = "of the classical methods this version has DENISE_METHOD_EIGEN only";
-                return Err(Error::new(Status::Unsupported, message));
-            }
-            _ => {
-                let message = format!("method is {method}; it is one of the DENISE_METHOD_ values");
-                return Err(Error::new(Status::Argument, message));
-            }
-        }
+    /// For matrices of size n and the rank k, which methods without [`Method::takes_rank`] do not look at.
+    /// `lambda` <= 0: [`Method::default_lambda`].
+    pub fn new(method: Method, n: usize, k: usize, lambda: f64) -> Result<Solver, Error> {
+        let k = if method.takes_rank() { k } else { 1 };
+        check_size(n, k)?;
         if !lambda.is_finite() {
             return Err(Error::new(Status::Argument, "lambda is not finite"));
         }
-        check_size(n, k)?;
-        Ok(Solver { n, k })
+        let lambda = if lambda > 0.0 {
+            lambda
+        } else {
+            method.default_lambda(n)
+        };
+        if method == Method::RpcaGd && lambda >= 1.0 {
+            let message = "lambda is the share of outliers in a row, and must be less than 1";
+            return Err(Error::new(Status::Argument, message));
+        }
+        let mut memory = Memory::new();
+        let size = n * n;
+        let solver = Solver {
+            method,
+            n,
+            k,
+            lambda,
+            spectrum: Spectrum::new(n, &mut memory),
+            factors: (method == Method::RpcaGd).then(|| Factors::new(n, k, lambda, &mut memory)),
+            given: memory.zeros(size),
+            m: memory.zeros(size),
+            l: memory.zeros(size),
+            s: memory.zeros(size),
+            scratch: [memory.zeros(size), memory.zeros(size)],
+        };
+        memory.check(solver)
     }
 
-    pub(crate) fn run(&self, mut batch: Batch<'_, f64>) -> Result<(), Status> {
+    /// Size of the matrices.
+    pub fn n(&self) -> usize {
+        self.n
+    }
+
+    /// The rank asked for; 1 where it has no meaning.
+    pub fn k(&self) -> usize {
+        self.k
+    }
+
+    /// Splits every matrix of `m` (n×n each, row-major, lower triangle read) into L and S.
+    ///
+    /// An error about lengths leaves the outputs as they were; [`Status::NotFinite`] means that some matrix had a
+    /// NaN or an infinity, and that its outputs are NaN while all others are valid. Does not allocate.
+    pub fn solve(&mut self, m: &[f64], l: &mut [f64], s: &mut [f64]) -> Result<(), Error> {
+        let size = self.n * self.n;
+        if !m.len().is_multiple_of(size) || l.len() != m.len() || s.len() != m.len() {
+            let message = "the slices do not hold the same number of matrices";
+            return Err(Error::new(Status::Shape, message));
+        }
+        let out = Outputs {
+            l: Some(l),
+            s: Some(s),
+            ..Outputs::default()
+        };
+        let batch = Batch {
+            n: self.n,
+            k: self.k,
+            count: m.len() / size,
+            m: Some(m),
+            out,
+        };
+        self.run(batch).map_err(Error::from)
+    }
+
+    /// Runs a batch whose lengths have been checked.
+    pub(crate) fn run(&mut self, mut batch: Batch<'_, f64>) -> Result<(), Status> {
         let mut result = Ok(());
         while batch.count > 0 {
             let mut one = batch.take(1);
-            let (n, source) = (self.n, one.source());
-            let m = DMatrix::from_fn(n, n, |i, j| source[i.max(j) * n + i.min(j)]);
-            let l = if m.iter().all(|x| x.is_finite()) {
-                eigen::truncate(&m, self.k)
-            } else {
-                result = Err(Status::NotFinite);
-                DMatrix::from_element(n, n, f64::NAN)
-            };
+            result = result.and(self.split(one.source()));
             if let Some(out) = &mut one.out.l {
-                out.copy_from_slice(l.as_slice());
+                out.copy_from_slice(&self.l);
             }
             if let Some(out) = &mut one.out.s {
-                out.copy_from_slice((m - l).as_slice());
+                out.copy_from_slice(&self.s);
             }
         }
         result
+    }
+
+    /// L and S of one matrix, in `self`.
+    fn split(&mut self, source: &[f64]) -> Result<(), Status> {
+        let n = self.n;
+        for i in 0..n {
+            for j in 0..=i {
+                self.given[i * n + j] = source[i * n + j];
+                self.given[j * n + i] = source[i * n + j];
+            }
+        }
+        if !self.given.iter().all(|x| x.is_finite()) {
+            self.l.fill(f64::NAN);
+            self.s.fill(f64::NAN);
+            return Err(Status::NotFinite);
+        }
+        let most = largest(&self.given);
+        if most == 0.0 {
+            self.l.fill(0.0);
+            self.s.fill(0.0);
+            return Ok(());
+        }
+        // To unit scale, where squares neither overflow nor vanish. A power of two: nothing is rounded.
+        let scale = power_of_two_below(most);
+        for (m, given) in self.m.iter_mut().zip(&self.given) {
+            *m = given / scale;
+        }
+        self.spectrum.forget();
+        self.iterate(most, scale);
+        let own_s = matches!(self.method, Method::Pcp | Method::Ialm);
+        for ((l, s), given) in self.l.iter_mut().zip(&mut self.s).zip(&self.given) {
+            *l = finite(*l * scale);
+            *s = finite(if own_s { *s * scale } else { given - *l });
+        }
+        Ok(())
+    }
+
+    /// L of the matrix in `m`, and S for the methods that have one of their own.
+    fn iterate(&mut self, most: f64, scale: f64) {
+        let (lambda, k) = (self.lambda, self.k);
+        let spectrum = &mut self.spectrum;
+        let (m, l, [x, y]) = (&self.m[..], &mut self.l[..], &mut self.scratch);
+        let iterate = Iterate {
+            m,
+            l,
+            s: &mut self.s,
+            x,
+            y,
+        };
+        match self.method {
+            Method::Eigen => eigen::solve(m, k, spectrum, iterate.l),
+            Method::Pcp => {
+                // In the units of M, and not more than its largest entry: else small matrices would
+                // count as converged from the start.
+                let one = most.min(1.0) / scale;
+                pcp::solve(iterate, lambda, one, spectrum);
+            }
+            Method::Ialm => ialm::solve(iterate, lambda, spectrum),
+            Method::Fpcp => fpcp::solve(m, k, lambda / scale, spectrum, iterate.y, iterate.l),
+            Method::RpcaGd => {
+                if let Some(factors) = &mut self.factors {
+                    factors.solve(m, k, spectrum, iterate.y, iterate.l);
+                }
+            }
+        }
+    }
+}
+
+/// The largest power of two that is not larger than `x`, which is positive.
+fn power_of_two_below(x: f64) -> f64 {
+    let bits = x.to_bits();
+    // Below the normal numbers the highest bit of the fraction plays the part of the exponent.
+    f64::from_bits(match x >= f64::MIN_POSITIVE {
+        true => bits & f64::INFINITY.to_bits(),
+        false => 1 << bits.ilog2(),
+    })
+}
+
+/// The largest finite number in place of infinity.
+fn finite(x: f64) -> f64 {
+    if x.abs() > f64::MAX {
+        f64::MAX.copysign(x)
+    } else {
+        x
     }
 }

@@ -1087,10 +1087,44 @@ static void test_solve(void) {
   CHECK(all_nan(&PRECISIONS[1], (char *)own, N * N));
   CHECK(memcmp(own + N * N, l + N * N, sizeof l / 2) == 0);
 
-  /* Arguments. */
+  /* The other methods: the same promises, and what differs between them. */
   for (int32_t method = DENISE_METHOD_PCP; method <= DENISE_METHOD_RPCA_GD; method++) {
-    CHECK(denise_solve_batch(method, N, K, 0, 2, m, own, NULL) == DENISE_ERR_UNSUPPORTED);
+    bool own_s = method == DENISE_METHOD_PCP || method == DENISE_METHOD_IALM;
+    CHECK(denise_solve_batch(method, N, K, 0, 2, m, l, s) == DENISE_OK);
+    bool mirrored = true, near = true, finite = true;
+    for (size_t i = 0; i < 2 * N * N; i++) {
+      size_t mirror = i / (N * N) * (N * N) + i % N * N + i / N % N;
+      mirrored = mirrored && l[i] == l[mirror] && s[i] == s[mirror];
+      finite = finite && isfinite(l[i]) && isfinite(s[i]);
+      near = near && fabs(m[i] - l[i] - s[i]) <= (own_s ? 1e-3 : DBL_EPSILON * 16) * 9;
+    }
+    CHECK(mirrored);
+    CHECK(finite);
+    CHECK(near);
+    memcpy(own, m, sizeof m);
+    CHECK(denise_solve_batch(method, N, K, 0, 2, own, NULL, own) == DENISE_OK);
+    CHECK(memcmp(own, s, sizeof s) == 0);
+    CHECK(denise_solve_batch(method, N, K, 0, 2, (double *)(void *)(loose + 1), own, NULL) == DENISE_OK);
+    CHECK(memcmp(own, l, sizeof l) == 0);
+    CHECK(denise_solve_batch(method, N, K, 0, 2, bad, own, NULL) == DENISE_ERR_NOT_FINITE);
+    CHECK(all_nan(&PRECISIONS[1], (char *)own, N * N));
+    CHECK(memcmp(own + N * N, l + N * N, sizeof l / 2) == 0);
+    /* lambda: any number up to zero is the paper's, others change the result. */
+    CHECK(denise_solve_batch(method, N, K, -1, 2, m, own, NULL) == DENISE_OK);
+    CHECK(memcmp(own, l, sizeof l) == 0);
+    CHECK(denise_solve_batch(method, N, K, 0.9, 2, m, own, NULL) == DENISE_OK);
+    CHECK(memcmp(own, l, sizeof l) != 0);
+    /* The rank: PCP and IALM do not look at it. */
+    CHECK(denise_solve_batch(method, N, 0, 0, 2, m, own, NULL) == (own_s ? DENISE_OK : DENISE_ERR_ARGUMENT));
+    CHECK(denise_solve_batch(method, N, UINT32_MAX, 0, 2, m, own, NULL) ==
+          (own_s ? DENISE_OK : DENISE_ERR_UNSUPPORTED));
+    CHECK(denise_solve_batch(method, N, UINT32_MAX, 0, 2, (double *)(void *)(loose + 1), own, NULL) ==
+          (own_s ? DENISE_OK : DENISE_ERR_UNSUPPORTED));
+    CHECK(denise_solve_batch(method, N, K, (double)INFINITY, 2, m, own, NULL) == DENISE_ERR_ARGUMENT);
   }
+  CHECK(denise_solve_batch(DENISE_METHOD_RPCA_GD, N, K, 1, 2, m, own, NULL) == DENISE_ERR_ARGUMENT);
+
+  /* Arguments. */
   const int32_t methods[] = {0, -1, 6, INT32_MIN, INT32_MAX};
   for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
     CHECK(denise_solve_batch(methods[i], N, K, 0, 2, m, own, NULL) == DENISE_ERR_ARGUMENT);
