@@ -6,7 +6,6 @@
 
 #[cfg(target_arch = "x86_64")]
 use core::arch::x86_64::__m256;
-use core::ffi::CStr;
 use core::marker::PhantomData;
 #[cfg(target_arch = "x86_64")]
 use fearless_simd::SimdInto;
@@ -276,17 +275,19 @@ impl Isa {
     pub(crate) fn best() -> Isa {
         Isa::avx2().unwrap_or(Isa::portable())
     }
+}
 
-    /// "unrolled", and the instruction set.
-    pub(crate) fn kernel_name(self) -> &'static CStr {
-        match self {
-            Isa::Portable(_) if cfg!(target_arch = "x86_64") => c"unrolled sse2",
-            Isa::Portable(_) if cfg!(target_arch = "aarch64") => c"unrolled neon",
-            Isa::Portable(_) => c"unrolled portable",
-            #[cfg(target_arch = "x86_64")]
-            Isa::Avx2(_) => c"unrolled avx2",
-        }
+/// Asks for the cache line of a value that will be read soon.
+#[inline(always)]
+pub(crate) fn prefetch<T>(value: &T) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use core::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
+        // SAFETY: a hint, which reads nothing and faults nowhere; every x86-64 has it.
+        unsafe { _mm_prefetch::<_MM_HINT_T1>((&raw const *value).cast()) }
     }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = value;
 }
 
 /// Loads up to `W` values; the lanes without one are zero.
