@@ -244,25 +244,11 @@ impl Model {
         self.k
     }
 
-    /// The network and the instruction set it runs on, such as "unrolled avx2".
+    /// The network and the instruction set it runs on, such as "unrolled avx2" or "dense avx2 f16".
     pub fn kernel(&self) -> &'static CStr {
-        let half = matches!(self.kind, Kind::Dense { half: true, .. });
-        match (&self.kind, self.isa) {
-            #[cfg(target_arch = "x86_64")]
-            (Kind::Unrolled(_), Isa::Avx2(_)) => c"unrolled avx2",
-            (Kind::Unrolled(_), _) if cfg!(target_arch = "x86_64") => c"unrolled sse2",
-            (Kind::Unrolled(_), _) if cfg!(target_arch = "aarch64") => c"unrolled neon",
-            (Kind::Unrolled(_), _) => c"unrolled portable",
-            #[cfg(target_arch = "x86_64")]
-            (_, Isa::Avx2(_)) if half => c"dense avx2 f16",
-            #[cfg(target_arch = "x86_64")]
-            (_, Isa::Avx2(_)) => c"dense avx2",
-            _ if half && cfg!(target_arch = "x86_64") => c"dense sse2 f16",
-            _ if cfg!(target_arch = "x86_64") => c"dense sse2",
-            _ if half && cfg!(target_arch = "aarch64") => c"dense neon f16",
-            _ if cfg!(target_arch = "aarch64") => c"dense neon",
-            _ if half => c"dense portable f16",
-            _ => c"dense portable",
+        match self.kind {
+            Kind::Unrolled(_) => self.isa.unrolled_name(),
+            Kind::Dense { half, .. } => self.isa.dense_name(half),
         }
     }
 

@@ -6,6 +6,7 @@
 
 #[cfg(target_arch = "x86_64")]
 use core::arch::x86_64::__m256;
+use core::ffi::CStr;
 use core::marker::PhantomData;
 #[cfg(target_arch = "x86_64")]
 use fearless_simd::SimdInto;
@@ -274,6 +275,29 @@ impl Isa {
     /// The fastest one here.
     pub(crate) fn best() -> Isa {
         Isa::avx2().unwrap_or(Isa::portable())
+    }
+
+    /// The unrolled network's kernel.
+    pub(crate) fn unrolled_name(self) -> &'static CStr {
+        match self {
+            Isa::Portable(_) if cfg!(target_arch = "x86_64") => c"unrolled sse2",
+            Isa::Portable(_) if cfg!(target_arch = "aarch64") => c"unrolled neon",
+            Isa::Portable(_) => c"unrolled portable",
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2(_) => c"unrolled avx2",
+        }
+    }
+
+    /// A dense network's kernel, with weights as they are or as halves.
+    pub(crate) fn dense_name(self, half: bool) -> &'static CStr {
+        let (single, half_name) = match self {
+            Isa::Portable(_) if cfg!(target_arch = "x86_64") => (c"dense sse2", c"dense sse2 f16"),
+            Isa::Portable(_) if cfg!(target_arch = "aarch64") => (c"dense neon", c"dense neon f16"),
+            Isa::Portable(_) => (c"dense portable", c"dense portable f16"),
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2(_) => (c"dense avx2", c"dense avx2 f16"),
+        };
+        if half { half_name } else { single }
     }
 }
 

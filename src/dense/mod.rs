@@ -1,7 +1,8 @@
 //! Stacks of dense layers, such as the paper's own network.
 //!
 //! - `network`: what such a stack is. `reference`: the specification, in `f64`.
-//! - `packed`: the weights as the kernels read them; `half`: as 16-bit numbers, at half the size.
+//! - `packed`: the weights as the kernels read them; `half`: as 16-bit numbers, at half the size; `memory`:
+//!   in large pages.
 //! - `rows` and `tiles`: the two kernels. One adds the weights of the inputs that are not zero to the
 //!   sums of one matrix; the other multiplies all of them, for six matrices at once. Both add in the same
 //!   order, so they agree to the bit.
@@ -17,6 +18,7 @@ mod activation;
 mod engine;
 mod forward;
 mod half;
+mod memory;
 mod network;
 mod packed;
 mod reference;

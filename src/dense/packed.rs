@@ -6,6 +6,7 @@
 //! is beyond the last output is zero.
 
 use super::half::{FromHalf, narrow};
+use super::memory::memory;
 use super::network::{Activation, Layer};
 use crate::status::Error;
 use fearless_simd::Simd;
@@ -114,13 +115,13 @@ impl Packed {
         }
         let lines = inputs * lines_of(outputs);
         packed.weights = if half {
-            let mut all = filled(lines, HalfLine([0; LINE]))?;
+            let mut all = memory(lines, HalfLine([0; LINE]))?;
             packed.fill(layer, &mut all, |line, l, w, scale| {
                 line.0[l] = narrow(w / scale)
             });
             Weights::Half(all)
         } else {
-            let mut all = filled(lines, Line::ZERO)?;
+            let mut all = memory(lines, Line::ZERO)?;
             packed.fill(layer, &mut all, |line, l, w, _| line.0[l] = w);
             Weights::Single(all)
         };

@@ -6,6 +6,7 @@
 
 use super::half::FromHalf;
 use super::packed::{BLOCK, Block, LINE, Stored};
+use crate::simd::prefetch;
 use fearless_simd::Simd;
 
 /// What one block of inputs adds to one group of outputs.
@@ -43,13 +44,13 @@ impl<T> Ahead<'_, T> {
     #[inline(always)]
     pub(super) fn prefetch(&self, i: usize, parts: usize) {
         let (from, to) = (BLOCK * i / parts, BLOCK * (i + 1) / parts);
-        for p in from..to {
-            if self.needed >> p & 1 != 0
-                && let Some(row) = self.weights.get(p * self.width..(p + 1) * self.width)
-            {
-                let lines = size_of_val(row) / 64;
-                for line in 0..lines {
-                    crate::simd::prefetch(&row[line * row.len() / lines]);
+        let mut rest = self.needed >> from << from & ((1 << to) - 1);
+        while rest != 0 {
+            let p = rest.trailing_zeros() as usize;
+            rest &= rest - 1;
+            if let Some(row) = self.weights.get(p * self.width..(p + 1) * self.width) {
+                for line in row.iter().step_by(64 / size_of::<T>()) {
+                    prefetch(line);
                 }
             }
         }
@@ -63,7 +64,7 @@ fn place<const W: usize>(first: usize, v: usize) -> (usize, usize) {
     (output / BLOCK, output % BLOCK / W)
 }
 
-/// Adds to `N` vectors of sums, from line `first` on. `sums` is blocks of outputs, each with one [`Block`] a matrix.
+/// Adds to `N` vectors of sums, from line `first` on (0 if vectors have eight lanes: `N` are then the whole group). `sums` is blocks of outputs, each with one [`Block`] a matrix.
 #[inline(never)]
 pub(super) fn rows<S: Simd, T: Stored, V: FromHalf<S, W>, const W: usize, const N: usize>(
     simd: S,
@@ -74,11 +75,24 @@ pub(super) fn rows<S: Simd, T: Stored, V: FromHalf<S, W>, const W: usize, const 
     simd.vectorize(
         #[inline(always)]
         || {
-            let count = step.x.len();
+            let Step {
+                words,
+                x,
+                weights,
+                ahead,
+                ..
+            } = *step;
+            let count = x.len();
             let lines = N * W / LINE;
+            // Constants, where all lines fit in registers at once.
+            let (first, width) = if W == 8 {
+                (0, lines)
+            } else {
+                (first, step.width)
+            };
             for i in step.from..count {
-                let (x, word) = (&step.x[i], step.words[i]);
-                step.ahead.prefetch(i, count);
+                let (x, word) = (&x[i], words[i]);
+                ahead.prefetch(i, count);
                 let mut sum = [V::splat(simd, 0.0); N];
                 for v in 0..N {
                     let (block, at) = place::<W>(first, v);
@@ -90,7 +104,7 @@ pub(super) fn rows<S: Simd, T: Stored, V: FromHalf<S, W>, const W: usize, const 
                     let p = rest.trailing_zeros() as usize;
                     rest &= rest - 1;
                     let value = V::splat(simd, x.0[p]);
-                    let row = &step.weights[p * step.width + first..][..lines];
+                    let row = &weights[p * width + first..][..lines];
                     for v in 0..N {
                         let weights: V = row[v * W / LINE].vector(simd, v % (LINE / W));
                         sum[v] = value.mul_add(weights, sum[v]);
