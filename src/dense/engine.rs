@@ -74,6 +74,7 @@ impl Engine {
     }
 
     /// The lower triangles become the inputs of the first layer. A matrix that is not finite becomes zero.
+    #[inline(never)]
     fn read<F: Value>(&self, m: &[F], count: usize, workspace: &mut Workspace) {
         let n = self.n;
         let limit = self.layers[0].limit;
@@ -104,6 +105,7 @@ impl Engine {
         }
     }
 
+    #[inline(never)]
     fn write<F: Value>(&self, u: &[f32], group: &mut Batch<'_, F>, i: usize) {
         let (n, k) = (self.n, self.k);
         if let Some(all) = &mut group.out.u {

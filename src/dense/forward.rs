@@ -1,6 +1,6 @@
 //! Carries a block of matrices through all layers.
 //!
-//! For each group of outputs: sums start at the bias; one block of inputs after the other is added, for all
+//! For each section of outputs: sums start at the bias; one block of inputs after the other is added, for all
 //! matrices, while its weights are in the first-level cache and the next ones are on their way; then the
 //! activation. A sum adds its inputs in their order, whichever kernel adds them and however many
 //! matrices there are, so results do not depend on that.
@@ -8,10 +8,11 @@
 use super::activation::activate;
 use super::half::FromHalf;
 use super::packed::{BLOCK, Block, GROUP, GROUP_BLOCKS, Line, Packed, Stored, Weights, filled};
-use super::rows::{Ahead, Step, rows};
+use super::rows::{Ahead, Rows, Step, rows};
 use super::tiles::{TILE, tiles};
 use crate::simd::{Isa, Vectors};
 use crate::status::Error;
+use core::ops::Range;
 #[cfg(target_arch = "x86_64")]
 use fearless_simd::f32x8;
 use fearless_simd::{Simd, SimdMask, f32x4};
@@ -75,6 +76,7 @@ pub(super) fn forward(
     }
 }
 
+#[inline(never)]
 fn run<S: Simd, V: FromHalf<S, W>, const W: usize>(
     simd: S,
     layers: &[Packed],
@@ -109,24 +111,18 @@ fn run<S: Simd, V: FromHalf<S, W>, const W: usize>(
         };
         let limit = layers.get(t + 1).map_or(limit, |next| next.limit);
         dense = 0;
-        for group in 0..layer.groups() {
-            let first = group * GROUP_BLOCKS;
-            let blocks = first..(first + GROUP_BLOCKS).min(layer.output_blocks());
-            let cells = first * count..blocks.end * count;
-            for (block, sums) in blocks.clone().zip(y[cells.clone()].chunks_exact_mut(count)) {
-                sums.fill(layer.bias[block]);
-            }
+        for first in (0..layer.groups()).step_by(layer.section) {
+            let groups = first..(first + layer.section).min(layer.groups());
+            let block = first * GROUP_BLOCKS;
+            let blocks = block..(groups.end * GROUP_BLOCKS).min(layer.output_blocks());
+            let cells = blocks.start * count..blocks.end * count;
             let sums = &mut y[cells.clone()];
-            pass.add::<V, W>(group, sums);
-            dense += finish::<S, V, W>(
-                simd,
-                layer,
-                limit,
-                first,
-                count,
-                sums,
-                &mut next_words[cells],
-            );
+            for (bias, sums) in layer.bias[blocks].iter().zip(sums.chunks_exact_mut(count)) {
+                sums.fill(*bias);
+            }
+            pass.add::<V, W>(groups, sums);
+            let words = &mut next_words[cells];
+            dense += finish::<S, V, W>(simd, layer, limit, block, count, sums, words);
         }
         (x, y) = (y, x);
         (words, next_words) = (next_words, words);
@@ -146,87 +142,110 @@ struct Pass<'a, S> {
 }
 
 impl<S: Simd> Pass<'_, S> {
-    /// Adds all inputs to the sums of a group.
-    fn add<V: FromHalf<S, W>, const W: usize>(&mut self, group: usize, sums: &mut [Block]) {
+    /// Adds all inputs to the sums of the groups of a section.
+    #[inline(never)]
+    fn add<V: FromHalf<S, W>, const W: usize>(&mut self, groups: Range<usize>, sums: &mut [Block]) {
         let layer = self.layer;
-        let (_, width) = layer.group(group);
         let each = if self.tiled { TILE_BLOCKS } else { 1 };
         for block in (0..layer.blocks()).step_by(each) {
             let blocks = block..(block + each).min(layer.blocks());
-            match &layer.weights {
-                Weights::Single(all) => {
-                    let weights = self.lines(all, group, blocks.clone());
-                    let ahead = self.ahead(all, group, block);
-                    self.add_blocks::<V, W>(blocks, weights, width, ahead, sums);
-                }
-                Weights::Half(all) if self.count < FEW => {
-                    let weights = self.lines(all, group, blocks.clone());
-                    let ahead = self.ahead(all, group, block);
-                    self.add_rows::<_, V, W>(block, 0, weights, width, ahead, sums);
-                }
-                Weights::Half(all) => {
-                    let halves = self.lines(all, group, blocks.clone());
-                    self.ahead(all, group, block).prefetch(0, 1);
-                    let mut wide = core::mem::take(&mut self.wide);
-                    let weights = &mut wide[..halves.len()];
-                    widen::<S, _, V, W>(self.simd, halves, weights);
-                    self.add_blocks::<V, W>(blocks, weights, width, Ahead::NOTHING, sums);
-                    self.wide = core::mem::take(&mut wide);
+            let of_group = sums.chunks_mut(GROUP_BLOCKS * self.count);
+            for (group, sums) in groups.clone().zip(of_group) {
+                let turn = (group - groups.start, groups.len());
+                match &layer.weights {
+                    Weights::Single(all) => {
+                        let weights = self.rows(all, group, blocks.clone());
+                        let ahead = self.ahead(all, group, block, turn);
+                        self.add_blocks::<V, W>(blocks.clone(), weights, ahead, sums);
+                    }
+                    Weights::Half(all) if self.count < FEW => {
+                        let ahead = self.ahead(all, group, block, turn);
+                        for block in blocks.clone() {
+                            let weights = self.rows(all, group, block..block + 1);
+                            self.add_rows::<_, V, W>(block, 0, weights, ahead, sums);
+                        }
+                    }
+                    Weights::Half(all) => {
+                        self.ahead(all, group, block, turn).prefetch(0, 1);
+                        let halves = self.rows(all, group, blocks.clone());
+                        let wide = core::mem::take(&mut self.wide);
+                        let weights = widen::<S, _, V, W>(self.simd, halves, wide);
+                        let ahead = Ahead::NOTHING;
+                        self.add_blocks::<V, W>(blocks.clone(), weights, ahead, sums);
+                        self.wide = wide;
+                    }
                 }
             }
         }
     }
 
-    /// The lines from blocks of inputs to a group.
-    fn lines<'b, T>(&self, all: &'b [T], group: usize, blocks: core::ops::Range<usize>) -> &'b [T] {
-        let (start, width) = self.layer.group(group);
+    /// The weights from blocks of inputs to a group.
+    #[inline(never)]
+    fn rows<'b, T>(&self, all: &'b [T], group: usize, blocks: Range<usize>) -> Rows<'b, T> {
+        let place = self.layer.place(group);
         let end = (blocks.end * BLOCK).min(self.layer.inputs);
-        &all[start + blocks.start * BLOCK * width..start + end * width]
+        let lines = blocks.start * BLOCK * place.stride..end * place.stride;
+        Rows {
+            lines: &all[place.start..][lines],
+            stride: place.stride,
+            first: place.first,
+            width: place.width,
+        }
     }
 
-    /// The lines that will be needed soon after those of a block.
-    fn ahead<'b, T>(&self, all: &'b [T], group: usize, block: usize) -> Ahead<'b, T> {
+    /// The weights of a section that will be needed soon after those of a block.
+    #[inline(never)]
+    fn ahead<'b, T>(
+        &self,
+        all: &'b [T],
+        group: usize,
+        block: usize,
+        turn: (usize, usize),
+    ) -> Ahead<'b, T> {
         let blocks = self.layer.blocks();
         let later = block + AHEAD;
-        let (group, block) = (group + later / blocks, later % blocks);
+        let (group, block) = (group + later / blocks * self.layer.section, later % blocks);
         if group >= self.layer.groups() {
             return Ahead::NOTHING;
         }
+        let rows = self.rows(all, group, block..block + 1);
         let words = &self.words[block * self.count..][..self.count];
         Ahead {
-            weights: self.lines(all, group, block..block + 1),
-            width: self.layer.group(group).1,
+            lines: rows.lines,
+            stride: rows.stride,
             needed: words.iter().fold(0, |all, word| all | word),
+            turn,
         }
     }
 
+    #[inline(never)]
     fn add_blocks<V: FromHalf<S, W>, const W: usize>(
         &self,
-        blocks: core::ops::Range<usize>,
-        weights: &[Line],
-        width: usize,
+        blocks: Range<usize>,
+        weights: Rows<'_, Line>,
         ahead: Ahead<'_, Line>,
         sums: &mut [Block],
     ) {
         let mut from = 0;
         if self.tiled {
             let x = &self.x[blocks.start * self.count..blocks.end * self.count];
-            from = tiles::<S, V, W>(self.simd, x, self.count, weights, width, ahead, sums);
+            from = tiles::<S, V, W>(self.simd, x, self.count, weights, ahead, sums);
         }
         if from < self.count {
-            let each = weights.chunks(BLOCK * width);
-            for (block, weights) in blocks.zip(each) {
-                self.add_rows::<_, V, W>(block, from, weights, width, ahead, sums);
+            let each = weights.lines.chunks(BLOCK * weights.stride);
+            for (block, lines) in blocks.zip(each) {
+                let weights = Rows { lines, ..weights };
+                self.add_rows::<_, V, W>(block, from, weights, ahead, sums);
             }
         }
     }
 
+    #[inline(never)]
     fn add_rows<T: Stored, V: FromHalf<S, W>, const W: usize>(
         &self,
         block: usize,
         from: usize,
-        weights: &[T],
-        width: usize,
+        weights: Rows<'_, T>,
         ahead: Ahead<'_, T>,
         sums: &mut [Block],
     ) {
@@ -235,43 +254,59 @@ impl<S: Simd> Pass<'_, S> {
             x: &self.x[block * self.count..][..self.count],
             from,
             weights,
-            width,
             ahead,
         };
         if W == 8 {
-            match width {
+            match weights.width {
                 6 => rows::<S, T, V, W, 12>(self.simd, &step, 0, sums),
                 4 => rows::<S, T, V, W, 8>(self.simd, &step, 0, sums),
                 _ => rows::<S, T, V, W, 4>(self.simd, &step, 0, sums),
             }
         } else {
-            for first in (0..width).step_by(2) {
+            for first in (0..weights.width).step_by(2) {
                 rows::<S, T, V, W, 8>(self.simd, &step, first, sums);
             }
         }
     }
 }
 
+/// Writes the lines that count to `wide`, widened and without gaps.
 #[inline(never)]
-fn widen<S: Simd, T: Stored, V: FromHalf<S, W>, const W: usize>(
+fn widen<'a, S: Simd, T: Stored, V: FromHalf<S, W>, const W: usize>(
     simd: S,
-    halves: &[T],
-    lines: &mut [Line],
-) {
+    halves: Rows<'_, T>,
+    wide: &'a mut [Line],
+) -> Rows<'a, Line> {
+    let Rows {
+        stride,
+        first,
+        width,
+        ..
+    } = halves;
+    let len = halves.lines.len() / stride * width;
     simd.vectorize(
         #[inline(always)]
         || {
-            for (half, line) in halves.iter().zip(lines) {
-                for (v, part) in line.0.as_chunks_mut::<W>().0.iter_mut().enumerate() {
-                    let wide: V = half.vector(simd, v);
-                    wide.store_array(part);
+            let rows = halves.lines.chunks_exact(stride);
+            for (halves, lines) in rows.zip(wide.chunks_exact_mut(width)) {
+                for (half, line) in halves[first..].iter().zip(lines) {
+                    for (v, part) in line.0.as_chunks_mut::<W>().0.iter_mut().enumerate() {
+                        let wide: V = half.vector(simd, v);
+                        wide.store_array(part);
+                    }
                 }
             }
         },
     );
+    Rows {
+        lines: &wide[..len],
+        stride: width,
+        first: 0,
+        width,
+    }
 }
 
-/// Turns the sums of a group into outputs, and marks those that are not zero; how many these are.
+/// Turns sums into outputs, and marks those that are not zero; how many these are.
 #[inline(never)]
 fn finish<S: Simd, V: FromHalf<S, W>, const W: usize>(
     simd: S,
@@ -296,7 +331,9 @@ fn finish<S: Simd, V: FromHalf<S, W>, const W: usize>(
                 let scale = layer.scale[first + b].0.as_chunks::<W>().0;
                 let len = layer.outputs.saturating_sub((first + b) * BLOCK).min(BLOCK);
                 for (block, word) in sums.iter_mut().zip(words) {
-                    for (v, part) in block.0.as_chunks_mut::<W>().0.iter_mut().enumerate() {
+                    let used = len.div_ceil(W);
+                    let parts = block.0.as_chunks_mut::<W>().0.iter_mut();
+                    for (v, part) in parts.enumerate().take(used) {
                         // A sum of −0 becomes 0: only its sign could tell the kernels apart.
                         let sum = vectors.load(part) * vectors.load(&scale[v]) + zero;
                         let sum = sum.min(most).max(-most);

@@ -17,38 +17,53 @@ pub(super) struct Step<'a, T> {
     pub(super) x: &'a [Block],
     /// The first matrix to work on.
     pub(super) from: usize,
-    /// The lines from these inputs to the outputs.
-    pub(super) weights: &'a [T],
-    /// Lines for one input.
-    pub(super) width: usize,
+    /// Weights from these inputs.
+    pub(super) weights: Rows<'a, T>,
     pub(super) ahead: Ahead<'a, T>,
+}
+
+/// Some of the lines of some inputs.
+#[derive(Clone, Copy)]
+pub(super) struct Rows<'a, T> {
+    pub(super) lines: &'a [T],
+    /// Lines for one input.
+    pub(super) stride: usize,
+    /// The first one of these that counts.
+    pub(super) first: usize,
+    /// How many do.
+    pub(super) width: usize,
 }
 
 /// Weights that a later step needs, to be on their way before it starts.
 #[derive(Clone, Copy)]
 pub(super) struct Ahead<'a, T> {
-    pub(super) weights: &'a [T],
-    pub(super) width: usize,
+    pub(super) lines: &'a [T],
+    /// Lines for one input.
+    pub(super) stride: usize,
     /// Which of its inputs are not zero in some matrix.
     pub(super) needed: u64,
+    /// Which of how many steps asks for its share now.
+    pub(super) turn: (usize, usize),
 }
 
 impl<T> Ahead<'_, T> {
     pub(super) const NOTHING: Self = Ahead {
-        weights: &[],
-        width: 0,
+        lines: &[],
+        stride: 0,
         needed: 0,
+        turn: (0, 1),
     };
 
-    /// Asks for part `i` of `parts`.
-    #[inline(always)]
+    /// Asks for part `i` of `parts` of this turn's share.
+    #[inline(never)]
     pub(super) fn prefetch(&self, i: usize, parts: usize) {
+        let (i, parts) = (i + self.turn.0 * parts, parts * self.turn.1);
         let (from, to) = (BLOCK * i / parts, BLOCK * (i + 1) / parts);
         let mut rest = self.needed >> from << from & ((1 << to) - 1);
         while rest != 0 {
             let p = rest.trailing_zeros() as usize;
             rest &= rest - 1;
-            if let Some(row) = self.weights.get(p * self.width..(p + 1) * self.width) {
+            if let Some(row) = self.lines.get(p * self.stride..(p + 1) * self.stride) {
                 for line in row.iter().step_by(64 / size_of::<T>()) {
                     prefetch(line);
                 }
@@ -64,7 +79,10 @@ fn place<const W: usize>(first: usize, v: usize) -> (usize, usize) {
     (output / BLOCK, output % BLOCK / W)
 }
 
-/// Adds to `N` vectors of sums, from line `first` on (0 if vectors have eight lanes: `N` are then the whole group). `sums` is blocks of outputs, each with one [`Block`] a matrix.
+/// Adds to `N` vectors of sums, from line `first` of the group on: 0 if vectors have eight lanes, as `N` are
+/// then the whole group.
+///
+/// `sums` is blocks of outputs, each with one [`Block`] a matrix.
 #[inline(never)]
 pub(super) fn rows<S: Simd, T: Stored, V: FromHalf<S, W>, const W: usize, const N: usize>(
     simd: S,
@@ -82,14 +100,11 @@ pub(super) fn rows<S: Simd, T: Stored, V: FromHalf<S, W>, const W: usize, const 
                 ahead,
                 ..
             } = *step;
+            let (stride, column) = (weights.stride, weights.first + first);
+            // A constant, where the whole group fits in registers.
+            let first = if W == 8 { 0 } else { first };
             let count = x.len();
             let lines = N * W / LINE;
-            // Constants, where all lines fit in registers at once.
-            let (first, width) = if W == 8 {
-                (0, lines)
-            } else {
-                (first, step.width)
-            };
             for i in step.from..count {
                 let (x, word) = (&x[i], words[i]);
                 ahead.prefetch(i, count);
@@ -104,7 +119,7 @@ pub(super) fn rows<S: Simd, T: Stored, V: FromHalf<S, W>, const W: usize, const 
                     let p = rest.trailing_zeros() as usize;
                     rest &= rest - 1;
                     let value = V::splat(simd, x.0[p]);
-                    let row = &weights[p * width + first..][..lines];
+                    let row = &weights.lines[p * stride + column..][..lines];
                     for v in 0..N {
                         let weights: V = row[v * W / LINE].vector(simd, v % (LINE / W));
                         sum[v] = value.mul_add(weights, sum[v]);

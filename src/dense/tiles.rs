@@ -3,7 +3,7 @@
 
 use super::half::FromHalf;
 use super::packed::{BLOCK, Block, LINE, Line};
-use super::rows::Ahead;
+use super::rows::{Ahead, Rows};
 use fearless_simd::Simd;
 
 /// Matrices of a tile.
@@ -15,14 +15,13 @@ const VECTORS: usize = 2;
 /// those are.
 ///
 /// `x` is blocks of inputs and `sums` blocks of outputs, each with one [`Block`] for each of `count` matrices.
-/// `weights` has `width` lines for each of the inputs, of which only the last block has fewer than `BLOCK`.
+/// Only the last block may have weights for fewer than `BLOCK` inputs.
 #[inline(never)]
 pub(super) fn tiles<S: Simd, V: FromHalf<S, W>, const W: usize>(
     simd: S,
     x: &[Block],
     count: usize,
-    weights: &[Line],
-    width: usize,
+    weights: Rows<'_, Line>,
     ahead: Ahead<'_, Line>,
     sums: &mut [Block],
 ) -> usize {
@@ -30,11 +29,17 @@ pub(super) fn tiles<S: Simd, V: FromHalf<S, W>, const W: usize>(
         #[inline(always)]
         || {
             let full = count - count % TILE;
+            let Rows {
+                lines,
+                stride,
+                first: column,
+                width,
+            } = weights;
             let columns = width * LINE / (VECTORS * W);
             let parts = columns * (full / TILE);
             let mut part = 0;
-            for column in 0..columns {
-                let output = column * VECTORS * W;
+            for pair in 0..columns {
+                let output = pair * VECTORS * W;
                 let (block, at) = (output / BLOCK, output % BLOCK / W);
                 let (line, v) = (output / LINE, output % LINE / W);
                 for first in (0..full).step_by(TILE) {
@@ -49,9 +54,10 @@ pub(super) fn tiles<S: Simd, V: FromHalf<S, W>, const W: usize>(
                         }
                     }
                     let blocks = x.chunks_exact(count);
-                    for (x, weights) in blocks.zip(weights.chunks(BLOCK * width)) {
+                    for (x, lines) in blocks.zip(lines.chunks(BLOCK * stride)) {
                         let x = &x[first..][..TILE];
-                        multiply::<S, V, W>(simd, x, &weights[line..], width, v, &mut tile);
+                        let lines = &lines[column + line..];
+                        multiply::<S, V, W>(simd, x, lines, stride, v, &mut tile);
                     }
                     for r in 0..TILE {
                         let row = &mut sums[r].0.as_chunks_mut().0[at..][..VECTORS];
@@ -71,13 +77,13 @@ pub(super) fn tiles<S: Simd, V: FromHalf<S, W>, const W: usize>(
 fn multiply<S: Simd, V: FromHalf<S, W>, const W: usize>(
     simd: S,
     x: &[Block],
-    weights: &[Line],
-    width: usize,
+    lines: &[Line],
+    stride: usize,
     v: usize,
     tile: &mut [[V; VECTORS]; TILE],
 ) {
     let mut held = *tile;
-    for (p, line) in weights.iter().step_by(width).enumerate().take(BLOCK) {
+    for (p, line) in lines.iter().step_by(stride).enumerate().take(BLOCK) {
         let pair = &line.0.as_chunks().0[v..][..VECTORS];
         let low = V::load_array_ref(simd, &pair[0]);
         let high = V::load_array_ref(simd, &pair[1]);
