@@ -1,7 +1,7 @@
 //! Splits covariance matrices into a low-rank and a sparse part, in a few microseconds each.
 //!
 //! Map of the crate:
-//! - [`Model`] is a loaded network, [`Outputs`] says what to compute, [`Error`] what went wrong.
+//! - [`Model`] is a loaded network, [`File`] what a model file says, [`Outputs`] says what to compute, [`Error`] what went wrong.
 //! - [`unrolled`] is the network: its specification in code, its weights, its kernels.
 //! - [`dense`] is the other kind of network: stacks of dense layers, such as the paper's.
 //! - [`challengers`] are classical methods to compare with.
@@ -11,6 +11,7 @@ mod batch;
 pub mod challengers;
 pub mod dense;
 pub mod ffi;
+mod load;
 mod model;
 mod pool;
 mod simd;
@@ -19,5 +20,6 @@ pub mod unrolled;
 mod workspaces;
 
 pub use batch::{Outputs, Report};
+pub use load::File;
 pub use model::{Element, InstructionSet, MAX_K, MAX_N, Model, Options};
 pub use status::{Error, Status};

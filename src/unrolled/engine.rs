@@ -1,13 +1,12 @@
 //! Walks through a batch: chooses the shape of the kernel for each group of matrices, brings M to unit
 //! scale, runs the network, and writes what was asked for.
 
-use super::SPARSITY_EPSILON;
 use super::lanes::{self, Lanes};
 use super::layers::Layer;
 use super::network::{Buffers, Network, Shape, by_rank};
 use super::omega::omega;
 use super::single::Single;
-use crate::batch::{Batch, Report};
+use crate::batch::{Batch, Report, SPARSITY_EPSILON};
 use crate::simd::{Isa, Real, Vector, Vectors};
 use crate::status::{Error, Status};
 use fearless_simd::{Select, Simd, f32x4, f64x2};
@@ -284,7 +283,7 @@ impl<F: Kernels> Engine<F> {
         let mut all_finite = true;
         for (i, _) in (0..group.count).zip(poison).filter(|(_, p)| !p.finite()) {
             all_finite = false;
-            mark_not_finite(&mut group, i);
+            group.mark_not_finite(i);
         }
         all_finite
     }
@@ -328,28 +327,6 @@ impl<V> Scale<V> {
             divisor: s.max(V::splat(simd, F::TINY)),
             poison,
         }
-    }
-}
-
-fn mark_not_finite<F: Real>(group: &mut Batch<'_, F>, i: usize) {
-    let (n, k) = (group.n, group.k);
-    let out = &mut group.out;
-    for (values, len) in [
-        (&mut out.u, n * k),
-        (&mut out.l, n * n),
-        (&mut out.s, n * n),
-    ] {
-        if let Some(values) = values {
-            values[i * len..(i + 1) * len].fill(F::NAN);
-        }
-    }
-    if let Some(reports) = &mut out.reports {
-        reports[i] = Report {
-            l1: f32::NAN,
-            residual: f32::NAN,
-            sparsity: f32::NAN,
-            status: Status::NotFinite as i32,
-        };
     }
 }
 
