@@ -26,7 +26,7 @@ LINK := -L$(STAGE)/lib -ldenise -lm -pthread -Wl,-rpath,'$$ORIGIN/stage/lib'
 
 .PHONY: all help demo examples build-examples build-mex test bench install header lint clean stage \
         test-rust test-header test-library test-c test-alloc test-cpp test-valgrind test-install \
-        test-program test-onnx test-octave test-examples program models need-cargo need-c
+        test-program test-onnx test-octave test-examples program models results need-cargo need-c
 # One after the other also under make -j: cargo has its own jobs, and the output is for people.
 .NOTPARALLEL:
 
@@ -43,6 +43,7 @@ help:
 	@echo '                     libraries, headers, pkg-config and CMake files'
 	@echo 'make program         the command-line program, as $(TARGET)/program/denise'
 	@echo 'make models          train the networks of models/ again (a quarter of an hour)'
+	@echo 'make results         measure all methods again and write docs/RESULTS.md with its figures'
 	@echo 'make header          regenerate include/denise.h from src/ffi.rs'
 	@echo 'make lint            formatting and clippy'
 	@echo 'make clean           remove everything that was built'
@@ -92,6 +93,10 @@ program: need-cargo
 # What models/README.md says made them.
 models: program
 	scripts/train_models "$(TARGET)/program/denise"
+
+# Everything that is claimed about accuracy, measured again (about ten minutes).
+results: program
+	"$(TARGET)/program/denise" results --prices tests/data/sp500/sp500_dataset.csv.gz --out docs
 
 header: need-cargo
 	cp "$$(scripts/generated_header --locked)" include/denise.h

@@ -27,7 +27,7 @@ refuses() {
 has() { grep -qF -- "$2" "$1" || { echo "$1 lacks \"$2\"" >&2; cat "$1" >&2; exit 1; }; ok; }
 
 "$denise" --help > "$work/help"
-for command in decompose train finetune generate eval info plot; do
+for command in decompose train finetune generate eval results info plot; do
   has "$work/help" "$command"
   "$denise" "$command" --help > /dev/null
 done
@@ -43,6 +43,10 @@ cmp "$work/split/L.npy" "$work/again/L.npy" # the built-in network is the defaul
 ok
 "$denise" eval --count 50 --json > "$work/eval"
 has "$work/eval" '"distribution": "t:5"'
+for format in text markdown csv latex; do
+  "$denise" eval --count 5 --sparsity 0.9 --method denise,pcp,rpca-gd --format "$format" > "$work/eval"
+  has "$work/eval" 'RPCA-GD'
+done
 "$denise" info "$here/../models/default.onnx" > "$work/info"
 has "$work/info" 'unrolled network'
 
@@ -56,11 +60,21 @@ has "$work/a.svg" '<svg'
 # A short training, gone on with, and a short finetuning.
 train=(train -n 8 -k 2 --layers 4 --shared 2 --steps 20 --every 5 --batch 20 --validation 20 --test 20)
 "$denise" "${train[@]}" --out "$work/model" > "$work/stdout" 2> /dev/null
-has "$work/stdout" '2 shared + 2 own layers'
-for name in model.onnx log.jsonl loss.png loss.svg result.json checkpoint.json; do test -s "$work/model/$name"; done
+has "$work/stdout" 'validation 0.'
+for name in model.onnx log.jsonl loss.png loss.svg result.json checkpoint; do test -s "$work/model/$name"; done
 cp "$work/model/model.onnx" "$work/first.onnx"
 "$denise" "${train[@]}" --out "$work/model" > /dev/null 2> /dev/null
 cmp "$work/first.onnx" "$work/model/model.onnx" # nothing was left to do
+ok
+# The same for a dense network.
+"$denise" train -n 6 -k 2 --topology mlp --steps 20 --every 10 --batch 20 --validation 20 --test 20 --rate 0.001 --out "$work/dense" > /dev/null 2>&1
+"$denise" info "$work/dense/model.onnx" > "$work/info"
+has "$work/info" 'dense network, 4 layers'
+"$denise" generate -n 6 -k 2 --count 30 --sparsity 0.9 --out "$work/small" > /dev/null
+"$denise" decompose "$work/small/M.npy" --model "$work/dense/model.onnx" --out "$work/split6" --json > "$work/summary"
+has "$work/summary" '"kernel": "dense'
+"$denise" finetune "$work/small/M.npy" --model "$work/dense/model.onnx" --steps 10 --batch 8 --out "$work/tuned6" > /dev/null 2>&1
+test -s "$work/tuned6/model.onnx"
 ok
 "$denise" finetune "$prices" --table prices --steps 20 --batch 32 --out "$work/tuned" --json > "$work/tuned.json" 2> /dev/null
 has "$work/tuned.json" 'mean_abs_s_after'
@@ -81,6 +95,9 @@ refuses 'less than' decompose "$work/M.npy" -k 20 --out "$work/x"
 refuses '--index 50' plot "$work/M.npy" --index 50 -o "$work/a.png"
 refuses '.svg or .png' plot "$work/M.npy" -o "$work/a.gif"
 refuses 'other options' "${train[@]}" --seed 7 --out "$work/model"
+refuses 'n = 6' decompose "$work/M.npy" --model "$work/dense/model.onnx" --out "$work/x"
+refuses 'unrolled' train --topology topo0 --also 10x2:0.9 --out "$work/x"
+refuses '10x2:0.95' train --also 10 --out "$work/x"
 refuses 'distribution' generate --distribution cauchy --out "$work/x"
 refuses '--share' finetune "$work/M.npy" --share 0 --out "$work/x"
 test ! -e "$work/x"

@@ -12,7 +12,7 @@ const EXACT: f64 = 1e-3;
 /// Of one matrix.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Measures {
-    /// r(L): eigenvalues of L above ε.
+    /// r(L): eigenvalues of L above ε in magnitude. Some methods give negative ones.
     pub rank: f64,
     /// s(S): share of |S_ij| below ε.
     pub sparsity: f64,
@@ -43,7 +43,7 @@ impl Measures {
         }
         let eigen = SymmetricEigen::new(DMatrix::from_row_slice(n, n, l)).eigenvalues;
         Measures {
-            rank: eigen.iter().filter(|&&x| x > EPSILON).count() as f64,
+            rank: eigen.iter().filter(|x| x.abs() > EPSILON).count() as f64,
             sparsity: sum(&|i| f64::from(u8::from(s[i].abs() < EPSILON))) / (n * n) as f64,
             error_l,
             error_s,

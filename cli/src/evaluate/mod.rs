@@ -14,10 +14,10 @@ mod table;
 mod timing;
 
 pub use continuity::{Continuity, continuity};
-pub use measures::{Measures, Spread};
+
 pub use method::{Method, Splitter};
 pub use published::{PAPER_NORMAL, PAPER_STOCKS, PAPER_STUDENT, Published};
 pub use stocks::{StockRow, stocks};
 pub use synthetic::{Contender, Plan, Row, evaluate};
 pub use table::{Format, Table};
-pub use timing::{Times, time};
+pub use timing::time;
