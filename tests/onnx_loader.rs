@@ -168,7 +168,10 @@ fn small_graphs_of_many_forms_are_read() {
         port(11, "x", &[6, 1]),
         port(12, "y", &[6, 1]),
     ];
-    assert_eq!(refused(&model(&graph)).status, Status::Unsupported); // n = 3, k = 2 has three rows, not six in one column
+    let network = load(&model(&graph)).unwrap().into_network();
+    assert_eq!((network.n, network.k), (3, 2));
+    // Its first column holds the weights of the first input.
+    assert_eq!(network.layers[0].weights[..2], [-0.45, 0.2]);
 }
 
 #[test]
@@ -310,6 +313,10 @@ fn graphs_that_make_no_sense_are_refused() {
     let mut graph = small();
     graph[2] = tensor("w", &[6, 3], 1, &[0xff; 72]);
     refused_with(&graph, Status::Format, &["not finite"]);
+    // All in double precision, as PyTorch exports it.
+    let error = refused(&fixture("double"));
+    assert_eq!(error.status, Status::Unsupported);
+    assert!(error.message.contains("32-bit"), "{error}");
     // Weights in double precision under floats: tract finds that the types differ.
     let mut graph = small();
     graph[2] = tensor("w", &[6, 3], 11, &[0; 144]);
@@ -426,7 +433,7 @@ fn damaged_files_are_refused_without_a_panic() {
     let rounds = std::env::var("DENISE_FUZZ").map_or(1, |text| text.parse().unwrap());
     let mut random = Random(1);
     let mut loaded = 0;
-    for name in FIXTURES {
+    for name in FIXTURES.into_iter().chain(["double"]) {
         let bytes = fixture(name);
         // Most bytes are weights, whose change changes nothing else: half of the changes go elsewhere.
         let structure: Vec<usize> = (0..bytes.len())

@@ -129,7 +129,7 @@ def half(path):
 
 
 def double(path):
-    """Everything in double precision."""
+    """Everything in double precision, which the library refuses."""
     module = Stack(TRIANGLE, [16, nn.ReLU()]).double().eval()
     example = torch.zeros(1, TRIANGLE, dtype=torch.float64)
     torch.onnx.export(module, (example,), path, dynamo=False, input_names=["x"], output_names=["y"], opset_version=17)

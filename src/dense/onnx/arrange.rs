@@ -136,8 +136,8 @@ pub(super) fn gather_nd(x: &Value, chosen: &Value, budget: &Budget) -> Result<Va
     let Some((&depth, outer)) = chosen.shape.split_last() else {
         return Err(Refused::damaged("indices without an axis"));
     };
-    if depth > x.shape.len() {
-        return Err(Refused::damaged("an index has too many parts"));
+    if depth == 0 || depth > x.shape.len() {
+        return Err(Refused::damaged("an index has too many parts, or none"));
     }
     let shape = [outer, &x.shape[depth..]].concat();
     budget.count(&shape)?;
@@ -187,9 +187,12 @@ pub(super) fn slice(
             return Err(Refused::unsupported("an axis is cut twice"));
         }
         kept[a] = (clamped(start), clamped(end));
-        if kept[a].0 >= kept[a].1 {
+        let (first, after) = kept[a];
+        // Exporters compute shapes with lists that may be empty; nothing else may be.
+        if first >= after && (x.shape.len() > 1 || x.as_ints().is_err()) {
             return Err(Refused::unsupported("nothing is left"));
         }
+        kept[a].1 = after.max(first);
     }
     let steps = strides(&x.shape);
     let shape: Vec<usize> = kept.iter().map(|(start, end)| end - start).collect();

@@ -56,16 +56,20 @@ pub(super) fn cut_off() -> Refused {
     )
 }
 
-/// A name from a file, short enough for a message and without control characters.
+/// A name from a file, as it may stand in a message.
 pub(super) fn shown(name: &str) -> String {
-    const MOST: usize = 80;
-    let mut text: String = name
+    shortened(name, 80)
+}
+
+/// At most so many characters, none of which controls a terminal.
+pub(super) fn shortened(text: &str, most: usize) -> String {
+    let mut short: String = text
         .chars()
-        .take(MOST)
+        .take(most)
         .map(|c| if c.is_control() { '?' } else { c })
         .collect();
-    if name.chars().nth(MOST).is_some() {
-        text.push('…');
+    if text.chars().nth(most).is_some() {
+        short.push('…');
     }
-    text
+    short
 }

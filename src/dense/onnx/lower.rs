@@ -12,7 +12,7 @@ use super::operator::{Call, Context};
 use super::outputs::{Output, outputs};
 use super::proto::{self, Graph, Port};
 use super::stages::{INPUT, Stages};
-use super::tensor::{DOUBLE, FLOAT, Stored};
+use super::tensor::{FLOAT, Stored};
 use super::value::{Elements, Pick, Value};
 use crate::model::MAX_N;
 use crate::status::Status;
@@ -35,8 +35,6 @@ pub(super) struct Input {
     pub(super) shape: Vec<usize>,
     /// For each element its place in the lower triangle.
     pub(super) places: Vec<usize>,
-    /// Whether it is in double precision.
-    pub(super) double: bool,
 }
 
 /// Finds the network in a file.
@@ -94,7 +92,7 @@ impl Input {
     /// What the input can be, by its shape.
     fn candidates(port: &Port<'_>, file: usize) -> Result<Vec<Input>, Refused> {
         let name = shown(port.name);
-        if !matches!(port.kind, FLOAT | DOUBLE) {
+        if port.kind != FLOAT {
             let reason =
                 format!("input \"{name}\" must have 32-bit floats; export the model with them");
             return Err(Refused::unsupported(reason));
@@ -127,7 +125,6 @@ impl Input {
             n,
             shape: shape.clone(),
             places,
-            double: port.kind == DOUBLE,
         };
         let square = |n: usize| (0..n * n).map(|e| in_triangle(e / n, e % n)).collect();
         let matrix = matrix.filter(fits).map(|n| input(n, square(n)));

@@ -41,7 +41,6 @@ pub(super) struct Node<'a> {
 pub(super) enum Attribute<'a> {
     Float(f32),
     Int(i64),
-    Text(&'a str),
     Tensor(Stored<'a>),
     Floats(Vec<f32>),
     Ints(Vec<i64>),
@@ -212,14 +211,13 @@ fn node<'a>(mut message: Message<'a, '_>) -> Result<Node<'a>, Refused> {
 /// Reads an `AttributeProto`.
 fn attribute<'a>(mut message: Message<'a, '_>) -> Result<(&'a str, Attribute<'a>), Refused> {
     let (mut name, mut kind) = (None, None);
-    let (mut float, mut int, mut text, mut tensor) = (None, None, None, None);
+    let (mut float, mut int, mut tensor) = (None, None, None);
     let (mut floats, mut ints) = (Vec::new(), Vec::new());
     while let Some((number, field)) = message.next()? {
         match number {
             1 => once(&mut name, field.text()?)?,
             2 => once(&mut float, field.float()?)?,
             3 => once(&mut int, field.int()?)?,
-            4 => once(&mut text, field.text()?)?,
             5 => once(&mut tensor, Stored::read(message.inner(field.bytes()?))?.1)?,
             6 | 11 => {
                 return Err(Refused::unsupported(
@@ -253,7 +251,6 @@ fn attribute<'a>(mut message: Message<'a, '_>) -> Result<(&'a str, Attribute<'a>
     let given = [
         float.is_some(),
         int.is_some(),
-        text.is_some(),
         tensor.is_some(),
         !floats.is_empty(),
         !ints.is_empty(),
@@ -267,7 +264,6 @@ fn attribute<'a>(mut message: Message<'a, '_>) -> Result<(&'a str, Attribute<'a>
     let value = match kind {
         Some(1) => Attribute::Float(float.unwrap_or(0.0)),
         Some(2) => Attribute::Int(int.unwrap_or(0)),
-        Some(3) => Attribute::Text(text.unwrap_or("")),
         Some(4) => Attribute::Tensor(tensor.ok_or_else(cut_off)?),
         Some(6) => Attribute::Floats(floats),
         Some(7) => Attribute::Ints(ints),
@@ -279,10 +275,9 @@ fn attribute<'a>(mut message: Message<'a, '_>) -> Result<(&'a str, Attribute<'a>
     let fits = match &value {
         Attribute::Float(_) => given[0] || !given.contains(&true),
         Attribute::Int(_) => given[1] || !given.contains(&true),
-        Attribute::Text(_) => given[2] || !given.contains(&true),
         Attribute::Tensor(_) => true,
-        Attribute::Floats(_) => given[4] || !given.contains(&true),
-        Attribute::Ints(_) => given[5] || !given.contains(&true),
+        Attribute::Floats(_) => given[3] || !given.contains(&true),
+        Attribute::Ints(_) => given[4] || !given.contains(&true),
     };
     if !fits {
         return Err(Refused::damaged(format!(

@@ -147,10 +147,6 @@ impl<'a> Stored<'a> {
         &self.shape
     }
 
-    pub(super) fn count(&self) -> usize {
-        self.count
-    }
-
     /// The numbers, as 32-bit floats or as whole numbers.
     pub(super) fn data(&self) -> Result<Data, Refused> {
         let mut numbers = Vec::new();

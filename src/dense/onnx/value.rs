@@ -185,7 +185,7 @@ impl Value {
         let count = shape
             .iter()
             .try_fold(1_usize, |count, &size| count.checked_mul(size));
-        if count != Some(self.count()) {
+        if count != Some(self.count()) || count == Some(0) {
             return Err(Refused::damaged(
                 "the new shape has another number of elements",
             ));

@@ -17,7 +17,7 @@ pub(super) enum Field<'a> {
     /// A number of four bytes.
     Fixed4([u8; 4]),
     /// A number of eight bytes.
-    Fixed8([u8; 8]),
+    Fixed8,
 }
 
 /// What is left of a message.
@@ -49,7 +49,10 @@ impl<'a, 'c> Message<'a, 'c> {
         let tag = self.number()?;
         let value = match tag & 7 {
             0 => Field::Number(self.number()?),
-            1 => Field::Fixed8(self.array()?),
+            1 => {
+                self.array::<8>()?;
+                Field::Fixed8
+            }
             2 => {
                 let len = self.number()?;
                 Field::Bytes(self.bytes(len)?)

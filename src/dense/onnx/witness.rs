@@ -1,6 +1,6 @@
 //! What tract makes of the same file.
 
-use super::error::{Refused, shown};
+use super::error::{Refused, shortened};
 use super::lower::Input;
 use crate::status::{Error, Status};
 use tract_onnx::prelude::*;
@@ -28,10 +28,8 @@ pub(super) fn values(
             })?;
         match thread.join() {
             Ok(values) => values.map_err(|error| {
-                let reason = format!(
-                    "tract cannot run the file: {}",
-                    shown(&format!("{error:#}"))
-                );
+                let reason = shortened(&format!("{error:#}"), 400);
+                let reason = format!("tract cannot run the file: {reason}");
                 Refused::unsupported(reason)
             }),
             Err(_) => Err(Error::new(
@@ -49,16 +47,11 @@ fn run(
     names: &[&str],
     matrices: &[Vec<f32>],
 ) -> TractResult<Vec<Vec<Vec<f32>>>> {
-    let kind = if input.double {
-        f64::datum_type()
-    } else {
-        f32::datum_type()
-    };
     // Shapes inside of the graph follow from the input's, and what a file says about them may be wrong.
     let mut model = tract_onnx::onnx()
         .with_ignore_value_info(true)
         .model_for_read(&mut &*bytes)?;
-    model.set_input_fact(0, InferenceFact::dt_shape(kind, &input.shape))?;
+    model.set_input_fact(0, InferenceFact::dt_shape(f32::datum_type(), &input.shape))?;
     let outlets = names
         .iter()
         .map(|name| {
@@ -72,9 +65,7 @@ fn run(
     let mut all = Vec::new();
     for m in matrices {
         let m = input.of(m);
-        let tensor = Tensor::from_shape(&input.shape, &m)?
-            .cast_to_dt(kind)?
-            .into_owned();
+        let tensor = Tensor::from_shape(&input.shape, &m)?;
         let found = plan.run(tvec!(tensor.into()))?;
         let floats = found.iter().map(|value| {
             let value = value.cast_to::<f32>()?;
