@@ -30,6 +30,14 @@ impl Budget {
         }
     }
 
+    /// For a graph that is carried out on numbers.
+    pub(super) fn for_numbers(bytes: usize, products: usize) -> Budget {
+        Budget {
+            bytes,
+            weights: products,
+        }
+    }
+
     /// The number of elements of a value of this shape, which may be made.
     pub(super) fn count(&self, shape: &[usize]) -> Result<usize, Refused> {
         if shape.len() > MAX_RANK {

@@ -168,6 +168,17 @@ impl Contraction {
         }
     }
 
+    /// Carries it out on numbers.
+    pub(super) fn numbers(&self, a: &[f32], b: &[f32]) -> Value {
+        let sum = |(&a_at, &b_at): (&usize, &usize)| {
+            let a = a[a_at..].iter().step_by(self.a_step);
+            let b = b[b_at..].iter().step_by(self.b_step);
+            a.zip(b).take(self.terms).map(|(a, b)| a * b).sum()
+        };
+        let sums = self.a_at.iter().zip(&self.b_at).map(sum).collect();
+        Value::floats(&self.shape, sums)
+    }
+
     /// A layer: one factor is known.
     fn layer(
         &self,

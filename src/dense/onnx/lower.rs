@@ -18,6 +18,10 @@ use crate::model::MAX_N;
 use crate::status::Status;
 use std::collections::HashMap;
 
+/// More fields than any honest file has, and few enough that decoding them costs little: an empty message
+/// takes two bytes of a file and hundreds in tract's memory.
+const MAX_FIELDS: usize = 20_000;
+
 /// What a graph turned out to be.
 pub(super) struct Lowered {
     pub(super) network: Network,
@@ -39,7 +43,7 @@ pub(super) struct Input {
 
 /// Finds the network in a file.
 pub(super) fn lower(bytes: &[u8]) -> Result<Lowered, Refused> {
-    let candidates = Input::candidates(&input(&proto::model(bytes)?)?, bytes.len())?;
+    let candidates = Input::candidates(&input(&proto::model(bytes, MAX_FIELDS)?)?, bytes.len())?;
     let mut found = None;
     let mut refused = None;
     for candidate in candidates {
@@ -144,7 +148,12 @@ impl Input {
 
 /// Finds the network if the input is this.
 fn lower_as(bytes: &[u8], input: Input) -> Result<Lowered, Refused> {
-    let graph = proto::model(bytes)?;
+    let graph = proto::model(bytes, MAX_FIELDS)?;
+    if !graph.functions.is_empty() {
+        return Err(Refused::unsupported(
+            "the file has functions of its own; export it with standard operators only",
+        ));
+    }
     let mut budget = Budget::new(bytes.len());
     let mut stages = Stages::new(input.n);
     let mut values = Values::new(&graph)?;

@@ -7,6 +7,9 @@
 //! - `witness`: tract parses, type-checks and runs the same file on a few matrices (`samples`), and
 //!   `compare` says whether both agree.
 //!
+//! `unrolled` carries out the graph of a file of this project, whose kind of network is not dense, with the same means
+//! and `numbers`.
+//!
 //! M goes in as an n×n matrix, as its n² values or as the n(n+1)/2 values of its lower triangle, row by row; a
 //! batch axis comes first or is left out. U (n×k), L = UUᵀ and S = M − L come out, one or more of them, in
 //! any order.
@@ -18,6 +21,7 @@ mod compare;
 mod contract;
 mod error;
 mod lower;
+mod numbers;
 mod operator;
 mod outputs;
 mod pieces;
@@ -25,6 +29,7 @@ mod proto;
 mod samples;
 mod stages;
 mod tensor;
+mod unrolled;
 mod value;
 mod wire;
 mod witness;
@@ -33,6 +38,8 @@ use super::network::Network;
 use crate::status::{Error, Status};
 use lower::Lowered;
 use outputs::Output;
+
+pub use unrolled::check_unrolled;
 
 /// A network from a file, and what tract made of the same file.
 pub struct OnnxModel {

@@ -28,16 +28,16 @@ pub(super) struct Call<'c, 'a> {
 }
 
 impl Call<'_, '_> {
-    fn input(&self, i: usize) -> Result<&Value, Refused> {
+    pub(super) fn input(&self, i: usize) -> Result<&Value, Refused> {
         self.optional(i)
             .ok_or_else(|| Refused::damaged("an input is missing"))
     }
 
-    fn optional(&self, i: usize) -> Option<&Value> {
+    pub(super) fn optional(&self, i: usize) -> Option<&Value> {
         self.inputs.get(i).copied().flatten()
     }
 
-    fn at_most(&self, inputs: usize) -> Result<(), Refused> {
+    pub(super) fn at_most(&self, inputs: usize) -> Result<(), Refused> {
         if self.inputs.len() > inputs {
             return Err(Refused::damaged("has too many inputs"));
         }
@@ -53,7 +53,7 @@ impl Call<'_, '_> {
         Some(self.node.attributes.swap_remove(i).1)
     }
 
-    fn int(&mut self, name: &str, default: i64) -> Result<i64, Refused> {
+    pub(super) fn int(&mut self, name: &str, default: i64) -> Result<i64, Refused> {
         match self.take(name) {
             None => Ok(default),
             Some(Attribute::Int(x)) => Ok(x),
@@ -61,7 +61,7 @@ impl Call<'_, '_> {
         }
     }
 
-    fn flag(&mut self, name: &str) -> Result<bool, Refused> {
+    pub(super) fn flag(&mut self, name: &str) -> Result<bool, Refused> {
         match self.int(name, 0)? {
             0 => Ok(false),
             1 => Ok(true),
@@ -86,7 +86,7 @@ impl Call<'_, '_> {
     }
 
     /// A list that older files have as an attribute and newer ones as input number i.
-    fn list(
+    pub(super) fn list(
         &mut self,
         name: &str,
         i: usize,
@@ -104,8 +104,13 @@ impl Call<'_, '_> {
     /// What the node gives.
     pub(super) fn run(mut self, context: &mut Context<'_>) -> Result<Value, Refused> {
         let value = self.value(context)?;
+        self.finished().map(|()| value)
+    }
+
+    /// Every setting must have been understood.
+    pub(super) fn finished(&self) -> Result<(), Refused> {
         match self.node.attributes.first() {
-            None => Ok(value),
+            None => Ok(()),
             Some((name, _)) => {
                 let reason = format!("attribute {} is not supported", shown(name));
                 Err(Refused::unsupported(reason))
@@ -115,6 +120,10 @@ impl Call<'_, '_> {
 
     fn value(&mut self, context: &mut Context<'_>) -> Result<Value, Refused> {
         let opset = context.opset;
+        if !self.node.domain.is_empty() {
+            let reason = format!("domain {} is not supported", shown(self.node.domain));
+            return Err(Refused::unsupported(reason));
+        }
         match self.node.op {
             "Add" => self.binary(Operation::Add, context),
             "Sub" => self.binary(Operation::Sub, context),

@@ -1,12 +1,12 @@
 //! The parts of an ONNX file, as far as a dense network has them. Nothing is copied but lists of names.
 //!
 //! Everything that this version does not understand is refused here, so that what reaches tract afterwards
-//! has no subgraphs, functions, foreign operators or data in other files. A field that may appear once is
+//! has no subgraphs and no data in other files. A field that may appear once is
 //! refused when it appears twice: readers disagree about what that means.
 
 use super::error::{Refused, cut_off, shown};
 use super::tensor::Stored;
-use super::wire::{Field, MAX_FIELDS, Message};
+use super::wire::{Field, Message};
 use std::cell::Cell;
 
 /// Versions of the standard operators whose meaning is known here.
@@ -25,10 +25,24 @@ pub(super) struct Graph<'a> {
     /// What goes in and is not a constant.
     pub(super) inputs: Vec<Port<'a>>,
     pub(super) outputs: Vec<Port<'a>>,
+    /// What operators of other domains mean.
+    pub(super) functions: Vec<Function<'a>>,
+}
+
+/// An operator of the file's own, spelt in others.
+pub(super) struct Function<'a> {
+    pub(super) domain: &'a str,
+    pub(super) name: &'a str,
+    pub(super) inputs: Vec<&'a str>,
+    pub(super) outputs: Vec<&'a str>,
+    pub(super) nodes: Vec<Node<'a>>,
 }
 
 /// One operation.
+#[derive(Clone)]
 pub(super) struct Node<'a> {
+    /// Empty for standard operators.
+    pub(super) domain: &'a str,
     pub(super) op: &'a str,
     pub(super) name: &'a str,
     /// Empty where an optional input is left out.
@@ -38,7 +52,10 @@ pub(super) struct Node<'a> {
 }
 
 /// A setting of an operation.
+#[derive(Clone)]
 pub(super) enum Attribute<'a> {
+    /// The setting of this name of the node that calls the function.
+    Reference(&'a str),
     Float(f32),
     Int(i64),
     Tensor(Stored<'a>),
@@ -78,11 +95,11 @@ fn once<T>(place: &mut Option<T>, value: T) -> Result<(), Refused> {
 }
 
 /// Reads a `ModelProto`.
-pub(super) fn model(bytes: &[u8]) -> Result<Graph<'_>, Refused> {
-    let left = Cell::new(MAX_FIELDS);
+pub(super) fn model(bytes: &[u8], most_fields: usize) -> Result<Graph<'_>, Refused> {
+    let left = Cell::new(most_fields);
     let mut message = Message::new(bytes, &left);
     let (mut version, mut opset, mut body) = (None, None, None);
-    let mut functions = false;
+    let mut functions = Vec::new();
     while let Some((number, field)) = message.next()? {
         match number {
             1 => once(&mut version, field.int()?)?,
@@ -97,18 +114,13 @@ pub(super) fn model(bytes: &[u8]) -> Result<Graph<'_>, Refused> {
                     once(&mut opset, version)?;
                 }
             }
-            25 => functions = true,
+            25 => functions.push(field.bytes()?),
             _ => return Err(unknown("model", number)),
         }
     }
     let (Some(_), Some(body)) = (version, body) else {
         return Err(cut_off());
     };
-    if functions {
-        return Err(Refused::unsupported(
-            "the file has functions of its own; export it with standard operators only",
-        ));
-    }
     let opset =
         opset.ok_or_else(|| Refused::damaged("the file names no version of the operators"))?;
     if !OPSETS.contains(&opset) {
@@ -116,7 +128,11 @@ pub(super) fn model(bytes: &[u8]) -> Result<Graph<'_>, Refused> {
             "the file uses opset {opset}; export it with opset 17"
         )));
     }
-    graph(message.inner(body), opset)
+    let mut graph = graph(message.inner(body), opset)?;
+    for bytes in functions {
+        graph.functions.push(function(message.inner(bytes), opset)?);
+    }
+    Ok(graph)
 }
 
 fn unknown(what: &str, number: u64) -> Refused {
@@ -145,6 +161,7 @@ fn graph<'a>(mut message: Message<'a, '_>, opset: i64) -> Result<Graph<'a>, Refu
         initializers: Vec::new(),
         inputs: Vec::new(),
         outputs: Vec::new(),
+        functions: Vec::new(),
     };
     while let Some((number, field)) = message.next()? {
         let bytes = field.bytes()?;
@@ -170,6 +187,38 @@ fn graph<'a>(mut message: Message<'a, '_>, opset: i64) -> Result<Graph<'a>, Refu
     Ok(graph)
 }
 
+/// Reads a `FunctionProto`.
+fn function<'a>(mut message: Message<'a, '_>, opset: i64) -> Result<Function<'a>, Refused> {
+    let (mut domain, mut name) = (None, None);
+    let (mut inputs, mut outputs, mut nodes) = (Vec::new(), Vec::new(), Vec::new());
+    while let Some((number, field)) = message.next()? {
+        match number {
+            1 => once(&mut name, field.text()?)?,
+            4 => inputs.push(field.text()?),
+            5 => outputs.push(field.text()?),
+            // Names of attributes; comments.
+            6 | 8 | 14 => drop(field.bytes()?),
+            7 => nodes.push(node(message.inner(field.bytes()?))?),
+            9 => {
+                let (domain, version) = operator_set(message.inner(field.bytes()?))?;
+                if matches!(domain, "" | "ai.onnx") && version != opset {
+                    let reason = "a function uses another opset than the graph";
+                    return Err(Refused::unsupported(reason));
+                }
+            }
+            10 => once(&mut domain, field.text()?)?,
+            _ => return Err(unknown("function", number)),
+        }
+    }
+    Ok(Function {
+        domain: domain.unwrap_or(""),
+        name: name.unwrap_or(""),
+        inputs,
+        outputs,
+        nodes,
+    })
+}
+
 /// Reads a `NodeProto`.
 fn node<'a>(mut message: Message<'a, '_>) -> Result<Node<'a>, Refused> {
     let (mut name, mut op, mut domain) = (None, None, None);
@@ -187,17 +236,13 @@ fn node<'a>(mut message: Message<'a, '_>) -> Result<Node<'a>, Refused> {
         }
     }
     let mut node = Node {
+        domain: domain.filter(|&domain| domain != "ai.onnx").unwrap_or(""),
         op: op.unwrap_or(""),
         name: name.unwrap_or(""),
         inputs,
         outputs,
         attributes: Vec::new(),
     };
-    let domain = domain.unwrap_or("");
-    if !matches!(domain, "" | "ai.onnx") {
-        let reason = format!("domain {} is not supported", shown(domain));
-        return Err(Refused::unsupported(reason).at(&node.label()));
-    }
     for bytes in attributes {
         let (name, value) = attribute(message.inner(bytes)).map_err(|e| e.at(&node.label()))?;
         if node.attributes.iter().any(|(other, _)| *other == name) {
@@ -210,7 +255,7 @@ fn node<'a>(mut message: Message<'a, '_>) -> Result<Node<'a>, Refused> {
 
 /// Reads an `AttributeProto`.
 fn attribute<'a>(mut message: Message<'a, '_>) -> Result<(&'a str, Attribute<'a>), Refused> {
-    let (mut name, mut kind) = (None, None);
+    let (mut name, mut kind, mut reference) = (None, None, None);
     let (mut float, mut int, mut tensor) = (None, None, None);
     let (mut floats, mut ints) = (Vec::new(), Vec::new());
     while let Some((number, field)) = message.next()? {
@@ -245,6 +290,7 @@ fn attribute<'a>(mut message: Message<'a, '_>) -> Result<(&'a str, Attribute<'a>
             },
             13 => drop(field.bytes()?),
             20 => once(&mut kind, field.int()?)?,
+            21 => once(&mut reference, field.text()?)?,
             _ => return Err(unknown("attribute", number)),
         }
     }
@@ -256,30 +302,31 @@ fn attribute<'a>(mut message: Message<'a, '_>) -> Result<(&'a str, Attribute<'a>
         !ints.is_empty(),
     ];
     let name = name.unwrap_or("");
-    if given.into_iter().filter(|&given| given).count() > 1 {
-        let reason = format!("attribute {} has values of several types", shown(name));
-        return Err(Refused::damaged(reason));
+    if let Some(reference) = reference.filter(|name| !name.is_empty()) {
+        return match given.contains(&true) {
+            true => Err(Refused::damaged(
+                "an attribute has a value and refers to another",
+            )),
+            false => Ok((name, Attribute::Reference(reference))),
+        };
     }
     // A value that is left out is zero or empty.
-    let value = match kind {
-        Some(1) => Attribute::Float(float.unwrap_or(0.0)),
-        Some(2) => Attribute::Int(int.unwrap_or(0)),
-        Some(4) => Attribute::Tensor(tensor.ok_or_else(cut_off)?),
-        Some(6) => Attribute::Floats(floats),
-        Some(7) => Attribute::Ints(ints),
+    let (place, value) = match kind {
+        Some(1) => (0, Attribute::Float(float.unwrap_or(0.0))),
+        Some(2) => (1, Attribute::Int(int.unwrap_or(0))),
+        Some(4) => (2, Attribute::Tensor(tensor.ok_or_else(cut_off)?)),
+        Some(6) => (3, Attribute::Floats(floats)),
+        Some(7) => (4, Attribute::Ints(ints)),
         _ => {
             let reason = format!("the type of attribute {} is not supported", shown(name));
             return Err(Refused::unsupported(reason));
         }
     };
-    let fits = match &value {
-        Attribute::Float(_) => given[0] || !given.contains(&true),
-        Attribute::Int(_) => given[1] || !given.contains(&true),
-        Attribute::Tensor(_) => true,
-        Attribute::Floats(_) => given[3] || !given.contains(&true),
-        Attribute::Ints(_) => given[4] || !given.contains(&true),
-    };
-    if !fits {
+    if given
+        .iter()
+        .enumerate()
+        .any(|(i, &given)| given && i != place)
+    {
         return Err(Refused::damaged(format!(
             "attribute {} has a value of another type than it says",
             shown(name)

@@ -12,6 +12,22 @@ pub(super) fn matrices(n: usize) -> Vec<Vec<f32>> {
         .collect()
 }
 
+/// Matrices of rank k with a few large entries, and a little of everything: what an unrolled network is for.
+pub(super) fn low_rank(n: usize, k: usize) -> Vec<Vec<f32>> {
+    let mut state = 0x5eed_u64;
+    let sparse = |mut m: Vec<f32>| {
+        for i in 0..n {
+            let j = (7 * i + 3) % n;
+            if i != j && i % 2 == 0 {
+                m[i * n + j] += 0.5;
+                m[j * n + i] += 0.5;
+            }
+        }
+        m
+    };
+    (0..2).map(|_| sparse(matrix(n, k, &mut state))).collect()
+}
+
 fn matrix(n: usize, factors: usize, state: &mut u64) -> Vec<f32> {
     // Uniform with variance 1.
     let mut number = || (uniform(state) * 2.0 - 1.0) * 3.0_f64.sqrt();

@@ -82,6 +82,13 @@ impl Value {
         }
     }
 
+    pub(super) fn floats(shape: &[usize], numbers: Vec<f32>) -> Value {
+        Value {
+            shape: shape.to_vec(),
+            elements: Elements::Known(Data::Floats(numbers)),
+        }
+    }
+
     pub(super) fn picks(shape: &[usize], stage: usize, picks: Vec<Pick>) -> Value {
         Value {
             shape: shape.to_vec(),

@@ -3,10 +3,6 @@
 use super::error::{Refused, cut_off};
 use std::cell::Cell;
 
-/// More fields than any honest file has, and few enough that decoding them costs little: an empty message
-/// takes two bytes of a file and hundreds in memory.
-pub(super) const MAX_FIELDS: usize = 20_000;
-
 /// A field's value.
 #[derive(Clone, Copy)]
 pub(super) enum Field<'a> {
@@ -43,7 +39,7 @@ impl<'a, 'c> Message<'a, 'c> {
             return Ok(None);
         }
         let left = self.left.get().checked_sub(1).ok_or_else(|| {
-            Refused::unsupported(format!("the file has more than {MAX_FIELDS} parts"))
+            Refused::unsupported("the file has more parts than any network needs")
         })?;
         self.left.set(left);
         let tag = self.number()?;
