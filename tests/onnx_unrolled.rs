@@ -8,6 +8,9 @@ use denise::dense::onnx::check_unrolled;
 use denise::unrolled::{File, Layer};
 use denise::{Error, Model, Options, Outputs, Status};
 use onnx_files::*;
+use std::collections::HashMap;
+use tract_onnx::pb::{AttributeProto, FunctionProto, NodeProto};
+use tract_onnx::prelude::*;
 
 const FILE: &[u8] = include_bytes!("../models/default.onnx");
 
@@ -37,6 +40,94 @@ fn the_shipped_file_agrees() {
     let start = std::time::Instant::now();
     assert!(check(FILE, &File::read(FILE).unwrap().layers).unwrap());
     println!("{:?}", start.elapsed());
+}
+
+/// The nodes of a graph with every function in its place.
+struct Inlined<'f> {
+    functions: &'f [FunctionProto],
+    nodes: Vec<NodeProto>,
+    /// Calls so far, which make names unique.
+    calls: usize,
+}
+
+impl Inlined<'_> {
+    fn add(
+        &mut self,
+        body: &[NodeProto],
+        names: &HashMap<String, String>,
+        settings: &[AttributeProto],
+    ) {
+        self.calls += 1;
+        let call = self.calls;
+        for node in body {
+            let mut node = node.clone();
+            for name in node.input.iter_mut().chain(&mut node.output) {
+                if !name.is_empty() {
+                    *name = names
+                        .get(name)
+                        .cloned()
+                        .unwrap_or_else(|| format!("{call}.{name}"));
+                }
+            }
+            node.name = format!("node{}", self.nodes.len());
+            for attribute in &mut node.attribute {
+                if let Some(given) = settings.iter().find(|x| x.name == attribute.ref_attr_name) {
+                    *attribute = AttributeProto {
+                        name: attribute.name.clone(),
+                        ..given.clone()
+                    };
+                }
+            }
+            let function = self
+                .functions
+                .iter()
+                .find(|x| x.name.as_ref() == Some(&node.op_type));
+            let Some(function) = function else {
+                self.nodes.push(node);
+                continue;
+            };
+            let inner = function
+                .input
+                .iter()
+                .zip(&node.input)
+                .chain(function.output.iter().zip(&node.output));
+            let inner = inner
+                .map(|(inner, outer)| (inner.clone(), outer.clone()))
+                .collect();
+            self.add(&function.node, &inner, &node.attribute);
+        }
+    }
+}
+
+/// The library carries the graph out itself, since that is faster; tract gets the same result.
+#[test]
+fn tract_agrees_too() {
+    let onnx = tract_onnx::onnx();
+    let mut proto = onnx.proto_model_for_read(&mut &*FILE).unwrap();
+    let functions = std::mem::take(&mut proto.functions);
+    let graph = proto.graph.as_mut().unwrap();
+    let mut inlined = Inlined {
+        functions: &functions,
+        nodes: Vec::new(),
+        calls: 0,
+    };
+    let outside = ["M", "U", "L", "S"].map(|name| (name.to_owned(), name.to_owned()));
+    inlined.add(&graph.node, &outside.into(), &[]);
+    assert!(inlined.nodes.len() > 1000);
+    graph.node = inlined.nodes;
+    let mut tract = onnx.model_for_proto_model(&proto).unwrap();
+    tract
+        .set_input_fact(0, InferenceFact::dt_shape(f32::datum_type(), [1, 20, 20]))
+        .unwrap();
+    // Not optimised: that takes seconds.
+    let plan = tract.into_typed().unwrap().into_runnable().unwrap();
+    let agreed = check_unrolled(FILE, 20, 3, |m| {
+        let m = Tensor::from_shape(&[1, 20, 20], m).unwrap();
+        let found = plan.run(tvec!(m.into())).unwrap();
+        let l = found[1].to_plain_array_view::<f32>().unwrap();
+        l.iter().copied().collect()
+    });
+    assert!(agreed.unwrap());
 }
 
 #[test]

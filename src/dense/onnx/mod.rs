@@ -209,29 +209,35 @@ mod tests {
     }
 
     #[test]
-    fn any_single_weight_that_is_wrong_is_found() {
+    fn any_single_weight_that_is_wrong_and_matters_is_found() {
         let good = read(PAPER).unwrap();
-        let mut missed = 0;
-        let mut all = 0;
+        let (mut all, mut found) = (0, 0);
         for layer in 0..good.network.layers.len() {
             for w in 0..good.network.layers[layer].weights.len() {
                 let mut network = good.network.clone();
-                let weight = &mut network.layers[layer].weights[w];
-                *weight = *weight * 1.001 + 1e-3;
-                let differs = good.samples.iter().any(|sample| {
+                network.layers[layer].weights[w] += 1e-2;
+                let (mut matters, mut differs) = (false, false);
+                for sample in &good.samples {
+                    let right = compare::layers(&good.network, &sample.m);
                     let layers = compare::layers(&network, &sample.m);
+                    let pairs = layers.iter().flatten().zip(right.iter().flatten());
+                    matters |= pairs
+                        .into_iter()
+                        .any(|(x, y)| (x.value - y.value).abs() > 1e-4);
                     let hidden = layers.iter().zip(&sample.layers);
-                    let mut hidden =
-                        hidden.filter_map(|(layer, found)| Some((layer, found.as_ref()?)));
-                    let output = compare::output(good.outputs[0].kind, &layers[4], &sample.m, 6, 2);
-                    hidden.any(|(layer, found)| !agree(layer, found))
-                        || !agree(&output, &sample.outputs[0])
-                });
+                    let mut hidden = hidden.filter_map(|(x, found)| Some((x, found.as_ref()?)));
+                    differs |= hidden.any(|(x, found)| !agree(x, found));
+                    for (output, found) in good.outputs.iter().zip(&sample.outputs) {
+                        let output = compare::output(output.kind, &layers[4], &sample.m, 6, 2);
+                        differs |= !agree(&output, found);
+                    }
+                }
+                assert!(differs || !matters, "layer {layer}, weight {w}");
                 all += 1;
-                missed += usize::from(!differs);
+                found += usize::from(differs);
             }
         }
-        // A unit that is off for every sample hides its weights, and ReLU turns about half of them off.
-        assert!(missed * 3 < all, "{missed} of {all}");
+        // A unit that is off for every sample hides its weights.
+        assert!(found * 2 > all, "{found} of {all}");
     }
 }

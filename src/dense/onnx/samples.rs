@@ -1,19 +1,21 @@
 //! Matrices to compare on: the same ones every time.
 
-/// How many.
-pub(super) const COUNT: usize = 3;
-
-/// Positive semidefinite n×n matrices with diagonals near 1.
+/// n×n matrices with diagonals near 1: positive semidefinite ones, and their negatives, since ReLU turns
+/// other units off for those.
 pub(super) fn matrices(n: usize) -> Vec<Vec<f32>> {
     let mut state = 0x5eed_u64;
-    // Two factors per row are enough to make entries of both signs and of many sizes.
-    (2..2 + COUNT)
-        .map(|factors| matrix(n, factors, &mut state))
-        .collect()
+    let pair = |factors: usize| {
+        let m = matrix(n, factors, &mut state);
+        let negative = m.iter().map(|x| -x).collect();
+        [m, negative]
+    };
+    // Few factors make entries of many sizes.
+    [2, 3].map(pair).concat()
 }
 
-/// Matrices of rank k with a few large entries, and a little of everything: what an unrolled network is for.
-pub(super) fn low_rank(n: usize, k: usize) -> Vec<Vec<f32>> {
+/// Matrices of more than rank k with a few large entries: so far from being split well that every layer of an
+/// unrolled network still moves U, and its weights show.
+pub(super) fn hard(n: usize, k: usize) -> Vec<Vec<f32>> {
     let mut state = 0x5eed_u64;
     let sparse = |mut m: Vec<f32>| {
         for i in 0..n {
@@ -25,7 +27,9 @@ pub(super) fn low_rank(n: usize, k: usize) -> Vec<Vec<f32>> {
         }
         m
     };
-    (0..2).map(|_| sparse(matrix(n, k, &mut state))).collect()
+    [k + 2, 2 * k, n]
+        .map(|factors| sparse(matrix(n, factors, &mut state)))
+        .to_vec()
 }
 
 fn matrix(n: usize, factors: usize, state: &mut u64) -> Vec<f32> {
