@@ -133,6 +133,20 @@ fn memory_is_bounded_by_the_size_of_the_file() {
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     graph.push(node("Concat", "all", &names, &["z"], &int("axis", 0)));
     hostile("staying", graph);
+    let mut graph = vec![
+        port(11, "x", &[0, 512, 512]),
+        port(12, "c999", &[0, 512, 512]),
+        floats("w", &[300, 300]),
+    ];
+    for i in 0..1000 {
+        let from = if i == 0 {
+            "x".to_owned()
+        } else {
+            format!("c{}", i - 1)
+        };
+        graph.push(node("Relu", "", &[&from], &[&format!("c{i}")], &[]));
+    }
+    hostile("many functions", graph);
     let mut graph = small();
     graph.push(node("MatMul", "outer", &["column", "row"], &["q"], &[]));
     graph.push(floats("column", &[50_000, 1]));

@@ -67,6 +67,15 @@ impl Budget {
         self.bytes += value.bytes();
     }
 
+    /// So many elements are about to be kept to the end.
+    pub(super) fn keep(&mut self, count: usize) -> Result<(), Refused> {
+        let bytes = count.checked_mul(ELEMENT);
+        self.bytes = bytes
+            .and_then(|bytes| self.bytes.checked_sub(bytes))
+            .ok_or_else(too_large)?;
+        Ok(())
+    }
+
     /// A layer with so many inputs and outputs is about to be made.
     pub(super) fn take_weights(&mut self, inputs: usize, outputs: usize) -> Result<(), Refused> {
         self.weights = inputs

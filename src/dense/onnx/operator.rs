@@ -246,7 +246,9 @@ impl Call<'_, '_> {
         match (operation, &a.elements, &b.elements) {
             (Operation::Mul, Elements::Mask { .. }, _) => masked(a, b, context.stages),
             (Operation::Mul, _, Elements::Mask { .. }) => masked(b, a, context.stages),
-            (Operation::Add, Elements::Piece { .. }, _) => joined(a, b, context.stages),
+            (Operation::Add, Elements::Piece { .. }, _) => {
+                joined(a, b, context.stages, context.budget)
+            }
             _ => binary(operation, a, b, context.budget),
         }
     }
@@ -257,7 +259,7 @@ impl Call<'_, '_> {
         let mask = self.input(0)?;
         let here = masked(mask, self.input(1)?, context.stages)?;
         let elsewhere = masked(&not(mask)?, self.input(2)?, context.stages)?;
-        joined(&here, &elsewhere, context.stages)
+        joined(&here, &elsewhere, context.stages, context.budget)
     }
 
     /// alpha·A·B + beta·C.
@@ -335,7 +337,7 @@ impl Call<'_, '_> {
         context: &mut Context<'_>,
     ) -> Result<Value, Refused> {
         self.at_most(1)?;
-        active(self.input(0)?, activation, context.stages)
+        active(self.input(0)?, activation, context)
     }
 
     /// A limit below at zero, and none above, is ReLU.
@@ -355,7 +357,7 @@ impl Call<'_, '_> {
                 "limits other than 0 and infinity are not supported",
             ));
         }
-        active(self.input(0)?, Activation::Relu, context.stages)
+        active(self.input(0)?, Activation::Relu, context)
     }
 
     /// The larger of a value and zero is ReLU.
@@ -371,7 +373,7 @@ impl Call<'_, '_> {
                 "only the larger of a value and zero is supported",
             ));
         }
-        active(a, Activation::Relu, context.stages)
+        active(a, Activation::Relu, context)
     }
 
     fn cast(&mut self) -> Result<Value, Refused> {
@@ -445,11 +447,13 @@ impl Call<'_, '_> {
 }
 
 /// A layer's output.
-fn active(x: &Value, activation: Activation, stages: &mut Stages) -> Result<Value, Refused> {
+fn active(x: &Value, activation: Activation, context: &mut Context<'_>) -> Result<Value, Refused> {
     let Elements::Picks { stage, picks } = &x.elements else {
         return Err(Refused::unsupported("works on the output of a layer only"));
     };
-    let stage = stages.active(*stage, picks.clone(), activation);
+    let stage = context
+        .stages
+        .active(*stage, picks.clone(), activation, context.budget)?;
     Ok(Value::picks(&x.shape, stage, Pick::all(picks.len())))
 }
 

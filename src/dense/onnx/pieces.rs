@@ -3,6 +3,7 @@
 //! Keras spells ELU with a factor as mask·elu(x) + (1 − mask)·factor·elu(x), where the mask is 1 where x > 0.
 
 use super::super::network::Activation;
+use super::budget::Budget;
 use super::error::Refused;
 use super::stages::Stages;
 use super::tensor::Data;
@@ -74,7 +75,12 @@ pub(super) fn masked(mask: &Value, x: &Value, stages: &Stages) -> Result<Value, 
 }
 
 /// The sum of the two pieces of a function.
-pub(super) fn joined(a: &Value, b: &Value, stages: &mut Stages) -> Result<Value, Refused> {
+pub(super) fn joined(
+    a: &Value,
+    b: &Value,
+    stages: &mut Stages,
+    budget: &mut Budget,
+) -> Result<Value, Refused> {
     let piece = |value: &Value| match &value.elements {
         Elements::Piece {
             stage,
@@ -115,7 +121,7 @@ pub(super) fn joined(a: &Value, b: &Value, stages: &mut Stages) -> Result<Value,
         .map(|pick| inner[pick.index as usize])
         .collect();
     let count = picks.len();
-    let stage = stages.active(parent, picks, activation);
+    let stage = stages.active(parent, picks, activation, budget)?;
     Ok(Value::picks(&a.shape, stage, Pick::all(count)))
 }
 

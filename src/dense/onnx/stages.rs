@@ -81,16 +81,16 @@ impl Stages {
         parent: usize,
         picks: Vec<Pick>,
         activation: Activation,
-    ) -> usize {
+        budget: &mut Budget,
+    ) -> Result<usize, Refused> {
         let width = picks.len();
-        self.push(
-            Stage::Active {
-                parent,
-                picks,
-                activation,
-            },
-            width,
-        )
+        budget.keep(width)?;
+        let stage = Stage::Active {
+            parent,
+            picks,
+            activation,
+        };
+        Ok(self.push(stage, width))
     }
 
     fn push(&mut self, stage: Stage, width: usize) -> usize {
