@@ -1,6 +1,10 @@
 //! From the bytes of a file to a network: the one place that knows every kind of file.
 
+#[cfg(feature = "onnx")]
+use crate::batch::Outputs;
 use crate::dense;
+#[cfg(feature = "onnx")]
+use crate::model::{Model, Options};
 use crate::status::{Error, Status};
 use crate::unrolled;
 use std::io::Read;
@@ -24,10 +28,75 @@ impl File {
         unrolled::File::builtin().map(File::Unrolled)
     }
 
-    /// From the bytes of a file.
+    /// From the bytes of a file. What the library will compute is compared with what the graph in the file
+    /// computes, on a few matrices; a file in which the two differ is refused.
     pub fn read(bytes: &[u8]) -> Result<File, Error> {
-        unrolled::File::read(bytes).map(File::Unrolled)
+        match unrolled::File::read(bytes) {
+            Ok(file) => {
+                compare_unrolled(bytes, &file)?;
+                Ok(File::Unrolled(file))
+            }
+            // An ONNX model of another kind.
+            Err(error) if error.status == Status::Unsupported => {
+                read_dense(bytes, error).map(File::Dense)
+            }
+            Err(error) => Err(error),
+        }
     }
+}
+
+#[cfg(feature = "onnx")]
+fn compare_unrolled(bytes: &[u8], file: &unrolled::File) -> Result<(), Error> {
+    let options = Options {
+        n: file.n,
+        k: file.k,
+        max_concurrency: 1,
+        ..Options::default()
+    };
+    let model = Model::unrolled(&file.layers, &options)?;
+    // A graph too large to be compared within a second is taken at its word.
+    dense::onnx::check_unrolled(bytes, file.n, file.k, |m| {
+        let mut l = vec![0.0; m.len()];
+        let out = Outputs {
+            l: Some(&mut l),
+            ..Outputs::default()
+        };
+        // The samples are finite and of the right size.
+        let _ = model.decompose(m, out);
+        l
+    })?;
+    Ok(())
+}
+
+#[cfg(not(feature = "onnx"))]
+fn compare_unrolled(_bytes: &[u8], _file: &unrolled::File) -> Result<(), Error> {
+    Ok(())
+}
+
+#[cfg(feature = "onnx")]
+fn read_dense(bytes: &[u8], _reason: Error) -> Result<dense::Network, Error> {
+    let found = dense::onnx::read(bytes)?;
+    let options = Options {
+        max_concurrency: 1,
+        ..Options::default()
+    };
+    let model = Model::dense(found.network(), &options)?;
+    found.check(|m| {
+        let mut u = vec![0.0; model.n() * model.k()];
+        let out = Outputs {
+            u: Some(&mut u),
+            ..Outputs::default()
+        };
+        let _ = model.decompose(m, out);
+        u
+    })?;
+    Ok(found.into_network())
+}
+
+#[cfg(not(feature = "onnx"))]
+fn read_dense(_bytes: &[u8], reason: Error) -> Result<dense::Network, Error> {
+    let message = format!("{reason}; this build reads no others (feature onnx)");
+    Err(Error::new(Status::Unsupported, message))
 }
 
 /// Reads a file. What is not a regular file may have no end, and is refused.

@@ -1,0 +1,105 @@
+//! Whether two ways to compute a network agree.
+
+use super::super::network::{Activation, Layer, Network};
+use super::outputs::Kind;
+
+/// How many times the error that is expected of 32-bit arithmetic is allowed. Kernels differ in the order in
+/// which they add and in how they compute exponentials, and some inputs are unlucky.
+const SLACK: f64 = 16.0;
+/// Error of tanh, sigmoid and exponentials in 32 bits, as kernels approximate them.
+const FUNCTION_ERROR: f64 = 1e-6;
+const EPSILON: f64 = f32::EPSILON as f64;
+
+/// A computed value with the size of the error that 32-bit arithmetic makes in it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Estimate {
+    pub(super) value: f64,
+    pub(super) error: f64,
+}
+
+impl Estimate {
+    pub(super) fn agrees(self, other: f32) -> bool {
+        (self.value - f64::from(other)).abs() <= SLACK * self.error + f64::from(f32::MIN_POSITIVE)
+    }
+}
+
+/// The outputs of each layer in double precision.
+pub(super) fn layers(network: &Network, m: &[f32]) -> Vec<Vec<Estimate>> {
+    let n = network.n;
+    let mut x: Vec<Estimate> = (0..n)
+        .flat_map(|i| &m[i * n..i * n + i + 1])
+        .map(|&x| Estimate {
+            value: f64::from(x),
+            error: 0.0,
+        })
+        .collect();
+    let mut all = Vec::new();
+    for layer in &network.layers {
+        x = outputs(layer, &x);
+        all.push(x.clone());
+    }
+    all
+}
+
+fn outputs(layer: &Layer, x: &[Estimate]) -> Vec<Estimate> {
+    let mut sums: Vec<f64> = layer.bias.iter().map(|&b| f64::from(b)).collect();
+    // Squares of the terms, and of the errors that come in.
+    let mut squares: Vec<f64> = sums.iter().map(|b| b * b).collect();
+    let mut errors = vec![0.0; layer.outputs];
+    for (x, row) in x.iter().zip(layer.weights.chunks_exact(layer.outputs)) {
+        let columns = sums.iter_mut().zip(&mut squares).zip(&mut errors);
+        for (((sum, square), error), &w) in columns.zip(row) {
+            let w = f64::from(w);
+            let term = x.value * w;
+            *sum += term;
+            *square += term * term;
+            *error += (x.error * w).powi(2);
+        }
+    }
+    // A partial sum is about as large as the sum or as the root of the squares. Each is rounded once, and the
+    // roundings add up like steps in random directions.
+    let steps = (layer.inputs + 2) as f64;
+    let (steepest, function) = match layer.activation {
+        Activation::Identity | Activation::Relu => (1.0, 0.0),
+        Activation::LeakyRelu(slope) => (f64::from(slope).abs().max(1.0), 0.0),
+        Activation::Elu(factor) => (f64::from(factor).abs().max(1.0), f64::from(factor).abs()),
+        Activation::Tanh | Activation::Sigmoid => (1.0, 1.0),
+    };
+    let estimates = sums.into_iter().zip(squares).zip(errors);
+    estimates
+        .map(|((sum, square), error)| {
+            let rounding = EPSILON * EPSILON * steps * (sum * sum + square);
+            let value = layer.activation.apply(sum);
+            Estimate {
+                value,
+                error: steepest * (error + rounding).sqrt()
+                    + function * FUNCTION_ERROR
+                    + EPSILON * value.abs(),
+            }
+        })
+        .collect()
+}
+
+/// U, L or S from U.
+pub(super) fn output(kind: Kind, u: &[Estimate], m: &[f32], n: usize, k: usize) -> Vec<Estimate> {
+    if kind == Kind::U {
+        return u.to_vec();
+    }
+    let row = |i: usize| &u[i * k..(i + 1) * k];
+    let entry = |e: usize| {
+        let (mut value, mut error) = (0.0, 0.0);
+        for (x, y) in row(e / n).iter().zip(row(e % n)) {
+            value += x.value * y.value;
+            error += x.value.abs() * y.error
+                + x.error * y.value.abs()
+                + EPSILON * (x.value * y.value).abs();
+        }
+        if kind == Kind::S {
+            let m = f64::from(m[e]);
+            error += EPSILON * (m.abs() + value.abs());
+            value = m - value;
+        }
+        Estimate { value, error }
+    };
+    (0..n * n).map(entry).collect()
+}

@@ -1,0 +1,77 @@
+//! What tract makes of the same file.
+
+use super::error::{Refused, shortened};
+use super::lower::Input;
+use crate::status::{Error, Status};
+use tract_onnx::prelude::*;
+
+/// Ample for graphs of the size that gets here; the caller's own stack may be small.
+const STACK: usize = 16 << 20;
+
+/// The named values of the graph for each matrix.
+///
+/// tract runs on a thread of its own that ends here: it keeps memory for each thread that it has run on, and
+/// frees it when the thread ends, which must not happen to a thread of the host.
+pub(super) fn values(
+    bytes: &[u8],
+    input: &Input,
+    names: &[&str],
+    matrices: &[Vec<f32>],
+) -> Result<Vec<Vec<Vec<f32>>>, Refused> {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new()
+            .name("denise-load".to_owned())
+            .stack_size(STACK)
+            .spawn_scoped(scope, || run(bytes, input, names, matrices))
+            .map_err(|_| {
+                Error::new(Status::Memory, "no thread can be started to check the file")
+            })?;
+        match thread.join() {
+            Ok(values) => values.map_err(|error| {
+                let reason = shortened(&format!("{error:#}"), 400);
+                let reason = format!("tract cannot run the file: {reason}");
+                Refused::unsupported(reason)
+            }),
+            Err(_) => Err(Error::new(
+                Status::Internal,
+                "tract failed on the file; please report it",
+            )
+            .into()),
+        }
+    })
+}
+
+fn run(
+    bytes: &[u8],
+    input: &Input,
+    names: &[&str],
+    matrices: &[Vec<f32>],
+) -> TractResult<Vec<Vec<Vec<f32>>>> {
+    // Shapes inside of the graph follow from the input's, and what a file says about them may be wrong.
+    let mut model = tract_onnx::onnx()
+        .with_ignore_value_info(true)
+        .model_for_read(&mut &*bytes)?;
+    model.set_input_fact(0, InferenceFact::dt_shape(f32::datum_type(), &input.shape))?;
+    let outlets = names
+        .iter()
+        .map(|name| {
+            model
+                .find_outlet_label(name)
+                .ok_or_else(|| TractError::msg(format!("there is no value {name}")))
+        })
+        .collect::<TractResult<Vec<OutletId>>>()?;
+    model.select_output_outlets(&outlets)?;
+    let plan = model.into_optimized()?.into_runnable()?;
+    let mut all = Vec::new();
+    for m in matrices {
+        let m = input.of(m);
+        let tensor = Tensor::from_shape(&input.shape, &m)?;
+        let found = plan.run(tvec!(tensor.into()))?;
+        let floats = found.iter().map(|value| {
+            let value = value.cast_to::<f32>()?;
+            Ok(value.try_as_plain_ram()?.as_slice::<f32>()?.to_vec())
+        });
+        all.push(floats.collect::<TractResult<Vec<Vec<f32>>>>()?);
+    }
+    Ok(all)
+}
