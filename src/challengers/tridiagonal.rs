@@ -146,3 +146,23 @@ fn reflect_both_sides<S: Simd>(
 fn load<S: Simd>(simd: S, x: &[f64; 4]) -> f64x4<S> {
     f64x4::load_array_ref(simd, x)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn instruction_sets_agree_to_the_bit() {
+        for n in [2, 3, 7, 8, 20, 33] {
+            let entry = |i: usize, j: usize| ((i * j + i + j) as f64).sin();
+            let a: Vec<f64> = (0..n * n).map(|at| entry(at / n, at % n)).collect();
+            let results = [Isa::portable(), Isa::best()].map(|isa| {
+                let mut t = Tridiagonal::new(n, &mut Memory::new());
+                t.isa = isa;
+                t.reduce(&a);
+                (t.d, t.e, t.a)
+            });
+            assert_eq!(results[0], results[1], "n = {n}");
+        }
+    }
+}
