@@ -23,24 +23,30 @@
 // For denise_options.flags: use AVX2 and FMA, or fail with DENISE_ERR_UNSUPPORTED.
 #define DENISE_FLAG_AVX2 2
 
-// For denise_options.flags, alone or with one of the others: keep the weights of a dense network as 16-bit
-// floating-point numbers. Half the memory and, for calls of a few matrices, about half the time; each weight keeps
-// eleven significant bits. DENISE_ERR_UNSUPPORTED for an unrolled network, which has too few weights to gain.
-#define DENISE_FLAG_F16 4
-
-// The rank-k eigen-truncation: the k largest eigenvalues that are positive.
+// Methods of denise_solve_batch. docs/CHALLENGERS.md says how near they are to the LRS library's.
+//
+// Eigen-truncation: the k largest eigenvalues that are positive. L is positive semidefinite with rank at
+// most k; s = m - l. lambda is not used.
 #define DENISE_METHOD_EIGEN 1
 
-// Principal component pursuit by alternating directions.
+// Principal component pursuit (Candes et al. 2011) by alternating directions, until (L, S) changes by less
+// than 1e-5 in a step, at most 1000 steps. lambda weighs |S|_1 against the nuclear norm of L; the paper's is
+// 0.56/sqrt(n) (for its stocks 0.64/sqrt(n)). k is not used: the rank follows from lambda, and L need not
+// be positive semidefinite. s is the method's own, with exact zeros: l + s is m to 1e-3, usually 1e-4.
 #define DENISE_METHOD_PCP 2
 
-// Inexact augmented Lagrange multipliers.
+// The same problem by inexact augmented Lagrange multipliers (Lin et al. 2010), until |M - L - S|_F is less
+// than 1e-7 |M|_F, at most 1000 steps. lambda, k, l and s as for DENISE_METHOD_PCP; l + s is m to 1e-7.
 #define DENISE_METHOD_IALM 3
 
-// Fast principal component pursuit.
+// Fast principal component pursuit (Rodriguez and Wohlberg 2013): k loops, in which the rank grows from 1 to at
+// most k. L need not be positive semidefinite; s = m - l. lambda, in the units of m, is what entries of S
+// are shrunk by inside; the paper's is 1/sqrt(n).
 #define DENISE_METHOD_FPCP 4
 
-// Robust PCA by gradient descent.
+// Robust PCA by gradient descent (Yi et al. 2016), at most 29 steps, until the error is below 2e-4 or does not
+// fall any more. L has rank at most k and need not be positive semidefinite; s = m - l. lambda is here
+// the largest share of outliers in a row, less than 1; the paper's is 0.1 (none for n < 10).
 #define DENISE_METHOD_RPCA_GD 5
 
 // A loaded network. Immutable: any number of threads may use one handle at once, and it is freed by
@@ -51,11 +57,9 @@ typedef struct denise_model denise_model;
 typedef struct denise_options {
   // sizeof(denise_options). Lets the struct grow without breaking programs built against an older header.
   size_t struct_size;
-  // Size of the matrices, at most 512. 0: the model's own (20 for the built-in network, which takes any). A
-  // dense network takes its own only; DENISE_ERR_SHAPE for another.
+  // Size of the matrices, at most 512. 0: the model's own (20 for the built-in network, which takes any).
   uint32_t n;
-  // Largest rank of L, less than n and at most 32. 0: the model's own (3 for the built-in network, which takes
-  // any; a dense network as for n).
+  // Largest rank of L, less than n and at most 32. 0: the model's own (3 for the built-in network, which takes any).
   uint32_t k;
   // Calls that may run at once on this handle without waiting for each other; each reserves its
   // working memory when the model is loaded. At most 4096. 0: the number of CPUs.
@@ -162,8 +166,7 @@ denise_status denise_decompose_batch(const struct denise_model *model,
                                      float *s,
                                      struct denise_report *reports);
 
-// The same in double precision, on the same handle. A dense network works on m rounded to float, and u holds
-// floats; l and s are computed from them in double.
+// The same in double precision, on the same handle.
 denise_status denise_decompose_batch_f64(const struct denise_model *model,
                                          size_t count,
                                          const double *m,
@@ -194,8 +197,10 @@ const char *denise_version(void);
 uint32_t denise_abi_version(void);
 
 // Splits count matrices with a classical method (DENISE_METHOD_), to check the network against. Slow, and
-// it allocates. lambda <= 0: the paper's value for that method. The lower triangle of m counts; l and s may
-// each be NULL; s may be the same pointer as m. A matrix with NaN or infinity gets NaN, as in denise_decompose_batch.
+// it allocates: once a call, not for every matrix. lambda <= 0: the paper's value for that method. n is 2 to 512 and k
+// as in denise_options, where the method uses it. The lower triangle of m counts; l and s may each be NULL;
+// s may be the same pointer as m. l and s are bitwise symmetric, and finite for finite m. A matrix with NaN or
+// infinity gets NaN, and results do not depend on count, as in denise_decompose_batch.
 denise_status denise_solve_batch(int32_t method,
                                  uint32_t n,
                                  uint32_t k,

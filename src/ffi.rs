@@ -61,7 +61,7 @@ pub const DENISE_METHOD_EIGEN: i32 = 1;
 /// Principal component pursuit (Candes et al. 2011) by alternating directions, until (L, S) changes by less
 /// than 1e-5 in a step, at most 1000 steps. lambda weighs |S|_1 against the nuclear norm of L; the paper's is
 /// 0.56/sqrt(n) (for its stocks 0.64/sqrt(n)). k is not used: the rank follows from lambda, and L need not
-/// be positive semidefinite. s is the method's own, with exact zeros: l + s is m to about 1e-4 only.
+/// be positive semidefinite. s is the method's own, with exact zeros: l + s is m to 1e-3, usually 1e-4.
 pub const DENISE_METHOD_PCP: i32 = 2;
 /// The same problem by inexact augmented Lagrange multipliers (Lin et al. 2010), until |M - L - S|_F is less
 /// than 1e-7 |M|_F, at most 1000 steps. lambda, k, l and s as for DENISE_METHOD_PCP; l + s is m to 1e-7.

@@ -485,8 +485,7 @@ fn continuity_on_a_path() {
             };
             let (coarse, fine) = (ratio(50), ratio(400));
             println!("{method:?}: {coarse:.2} in 50 steps, {fine:.2} in 400");
-            // Of the convex problem's solution one can say so; the others jump where a rank, a set of outliers
-            // or a number of steps changes.
+            // The solution of the convex problem is continuous; the others cut a spectrum off or choose outliers.
             if matches!(method, Method::Pcp | Method::Ialm) {
                 assert!(fine < 10.0, "{method:?}: {fine}");
             }

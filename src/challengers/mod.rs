@@ -27,7 +27,6 @@ use crate::model::check_size;
 use crate::status::{Error, Status};
 use alternate::Iterate;
 use memory::Memory;
-use rows::largest;
 use rpca_gd::Factors;
 use spectrum::Spectrum;
 
@@ -198,18 +197,20 @@ impl Solver {
     /// L and S of one matrix, in `self`.
     fn split(&mut self, source: &[f64]) -> Result<(), Status> {
         let n = self.n;
+        let mut most = 0.0_f64;
         for i in 0..n {
             for j in 0..=i {
-                self.given[i * n + j] = source[i * n + j];
-                self.given[j * n + i] = source[i * n + j];
+                let x = source[i * n + j];
+                self.given[i * n + j] = x;
+                self.given[j * n + i] = x;
+                most = if x.abs() <= most { most } else { x.abs() };
+                if !most.is_finite() {
+                    self.l.fill(f64::NAN);
+                    self.s.fill(f64::NAN);
+                    return Err(Status::NotFinite);
+                }
             }
         }
-        if !self.given.iter().all(|x| x.is_finite()) {
-            self.l.fill(f64::NAN);
-            self.s.fill(f64::NAN);
-            return Err(Status::NotFinite);
-        }
-        let most = largest(&self.given);
         if most == 0.0 {
             self.l.fill(0.0);
             self.s.fill(0.0);

@@ -3,7 +3,7 @@
 use super::memory::Memory;
 use super::rows::dot;
 use crate::simd::Isa;
-use fearless_simd::Simd;
+use fearless_simd::{Simd, SimdBase, f64x4};
 
 /// T = Qᵀ A Q, as its diagonal, the entries beside it, and Q as a product of reflections.
 ///
@@ -41,19 +41,19 @@ impl Tridiagonal {
 
     /// Takes the symmetric matrix `a` apart, whose entries are of unit scale.
     pub(super) fn reduce(&mut self, a: &[f64]) {
+        // The same operations in the same order on every machine: results are the same to the bit.
         match self.isa {
-            Isa::Portable(_) => self.reflect(a),
-            // The same operations in the same order, only wider: the results are the same to the bit.
+            Isa::Portable(simd) => self.reflect(simd, a),
             #[cfg(target_arch = "x86_64")]
             Isa::Avx2(simd) => simd.vectorize(
                 #[inline(always)]
-                || self.reflect(a),
+                || self.reflect(simd, a),
             ),
         }
     }
 
     #[inline(always)]
-    fn reflect(&mut self, a: &[f64]) {
+    fn reflect<S: Simd>(&mut self, simd: S, a: &[f64]) {
         let (n, stride) = (self.n, self.n.div_ceil(4));
         for (row, from) in self.a.chunks_exact_mut(stride).zip(a.chunks_exact(n)) {
             row.as_flattened_mut()[..n].copy_from_slice(from);
@@ -78,7 +78,8 @@ impl Tridiagonal {
             v[i - 1] = last - image;
             self.e[to] = image;
             self.tau[i] = 2.0 / (others + v[i - 1] * v[i - 1]);
-            reflect_both_sides(active, i, v4, self.tau[i], &mut self.w[..i.div_ceil(4)]);
+            let w = &mut self.w[..i.div_ceil(4)];
+            reflect_both_sides(simd, active, i, v4, self.tau[i], w);
         }
         self.d[n - 1] = self.a[0][0];
     }
@@ -107,33 +108,61 @@ impl Tridiagonal {
 /// A ← H A H on the leading i×i block, whose rows are all of `a`. What stands right of it in the last four is left as
 /// it is, since v and w are zero there.
 #[inline(always)]
-fn reflect_both_sides(a: &mut [[f64; 4]], i: usize, v: &[[f64; 4]], tau: f64, w: &mut [[f64; 4]]) {
+fn reflect_both_sides<S: Simd>(
+    simd: S,
+    a: &mut [[f64; 4]],
+    i: usize,
+    v: &[[f64; 4]],
+    tau: f64,
+    w: &mut [[f64; 4]],
+) {
     let stride = a.len() / i;
     // w = A v, by rows of the symmetric A: no sum runs across a vector.
     w.fill([0.0; 4]);
     for (row, &vj) in a.chunks_exact(stride).zip(v.as_flattened()) {
+        let vj = f64x4::splat(simd, vj);
         for (w, row) in w.iter_mut().zip(row) {
-            for lane in 0..4 {
-                w[lane] += vj * row[lane];
-            }
+            let sum = load(simd, w) + vj * load(simd, row);
+            sum.store_array(w);
         }
     }
     w.as_flattened_mut()[i..].fill(0.0);
-    // A − v wᵀ − w vᵀ with w = τ A v − (τ² vᵀAv / 2) v.
-    // In this order nothing overflows, however short v is.
+    // A − v wᵀ − w vᵀ with w = τ A v − (τ² vᵀAv / 2) v. In this order nothing overflows, however short v is.
     let half = 0.5 * tau * (tau * dot(v.as_flattened(), w.as_flattened()));
-    for (w, v) in w.iter_mut().zip(v) {
-        for lane in 0..4 {
-            w[lane] = tau * w[lane] - half * v[lane];
-        }
+    for (w, &v) in w.as_flattened_mut().iter_mut().zip(v.as_flattened()) {
+        *w = tau * *w - half * v;
     }
-    let w = &*w;
     let numbers = v.as_flattened().iter().zip(w.as_flattened());
     for (row, (&vj, &wj)) in a.chunks_exact_mut(stride).zip(numbers) {
-        for ((a, v), w) in row.iter_mut().zip(v).zip(w) {
-            for lane in 0..4 {
-                a[lane] -= vj * w[lane] + wj * v[lane];
-            }
+        let (vj, wj) = (f64x4::splat(simd, vj), f64x4::splat(simd, wj));
+        for ((a, v), w) in row.iter_mut().zip(v).zip(w.iter()) {
+            let rest = load(simd, a) - (vj * load(simd, w) + wj * load(simd, v));
+            rest.store_array(a);
+        }
+    }
+}
+
+#[inline(always)]
+fn load<S: Simd>(simd: S, x: &[f64; 4]) -> f64x4<S> {
+    f64x4::load_array_ref(simd, x)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn instruction_sets_agree_to_the_bit() {
+        for n in [2, 3, 7, 8, 20, 33] {
+            let entry = |i: usize, j: usize| ((i * j + i + j) as f64).sin();
+            let a: Vec<f64> = (0..n * n).map(|at| entry(at / n, at % n)).collect();
+            let results = [Isa::portable(), Isa::best()].map(|isa| {
+                let mut t = Tridiagonal::new(n, &mut Memory::new());
+                t.isa = isa;
+                t.reduce(&a);
+                (t.d, t.e, t.a)
+            });
+            assert_eq!(results[0], results[1], "n = {n}");
         }
     }
 }
