@@ -1,5 +1,11 @@
 //! A batch of matrices and where its results go.
 
+use crate::simd::Real;
+use crate::status::Status;
+
+/// |S_ij| up to this share of tr(M)/n counts as zero in a report (the paper's epsilon).
+pub(crate) const SPARSITY_EPSILON: f64 = 0.01;
+
 /// What is known of one decomposition. The C ABI's `denise_report`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -72,6 +78,83 @@ impl<'a, F> Batch<'a, F> {
                 s: cut(&mut self.out.s, count * n * n),
                 reports: cut(&mut self.out.reports, count),
             },
+        }
+    }
+}
+
+impl<F: Real> Batch<'_, F> {
+    /// What matrix `i` gets if it has a NaN or an infinity.
+    pub(crate) fn mark_not_finite(&mut self, i: usize) {
+        let (n, k) = (self.n, self.k);
+        let out = &mut self.out;
+        for (values, len) in [
+            (&mut out.u, n * k),
+            (&mut out.l, n * n),
+            (&mut out.s, n * n),
+        ] {
+            if let Some(values) = values {
+                values[i * len..(i + 1) * len].fill(F::NAN);
+            }
+        }
+        if let Some(reports) = &mut out.reports {
+            reports[i] = Report {
+                l1: f32::NAN,
+                residual: f32::NAN,
+                sparsity: f32::NAN,
+                status: Status::NotFinite as i32,
+            };
+        }
+    }
+}
+
+/// A report in the making, in units in which squares do not overflow.
+#[derive(Default)]
+pub(crate) struct Totals {
+    /// max(tr(M), max |M_ij|) / n: tr(M)/n for a positive semidefinite M, and positive for any other but 0.
+    scale: f64,
+    count: f64,
+    l1: f64,
+    m_square: f64,
+    s_square: f64,
+    dense: f64,
+}
+
+impl Totals {
+    /// For one matrix, of which the lower triangle counts.
+    pub(crate) fn start<F: Copy + Into<f64>>(n: usize, m: &[F]) -> Totals {
+        let (mut trace, mut largest) = (0.0, 0.0_f64);
+        let share = 1.0 / n as f64;
+        for (i, row) in m.chunks_exact(n).enumerate() {
+            for &x in &row[..i + 1] {
+                largest = largest.max((x.into() * share).abs());
+            }
+            trace += row[i].into() * share;
+        }
+        Totals {
+            scale: trace.max(largest).clamp(f64::MIN_POSITIVE, f64::MAX),
+            ..Totals::default()
+        }
+    }
+
+    /// Counts an entry of M and of S `times` times.
+    pub(crate) fn add(&mut self, m: f64, s: f64, times: f64) {
+        let (m, s) = (m / self.scale, s / self.scale);
+        self.count += times;
+        self.l1 += times * s.abs();
+        self.m_square += times * m * m;
+        self.s_square += times * s * s;
+        if s.abs() > SPARSITY_EPSILON {
+            self.dense += times;
+        }
+    }
+
+    pub(crate) fn report(&self) -> Report {
+        let residual = (self.s_square / self.m_square.max(f64::MIN_POSITIVE)).sqrt();
+        Report {
+            l1: Real::to_f32(self.l1 * self.scale),
+            residual: Real::to_f32(residual),
+            sparsity: Real::to_f32(1.0 - self.dense / self.count),
+            status: Status::Ok as i32,
         }
     }
 }

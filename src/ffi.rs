@@ -9,14 +9,13 @@
 
 use crate::batch::{Batch, Outputs, Report};
 use crate::challengers;
+use crate::load::{Loaded, whole_file};
 use crate::model::{Element, InstructionSet, Model, Options};
 use crate::pool::{Pool, Task};
 use crate::status::{Error, Status};
-use crate::unrolled;
 use core::ffi::{CStr, c_char, c_void};
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicI32, Ordering};
-use std::io::Read;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -49,6 +48,10 @@ pub const DENISE_ERR_INTERNAL: denise_status = 9;
 pub const DENISE_FLAG_PORTABLE: u32 = 1;
 /// For denise_options.flags: use AVX2 and FMA, or fail with DENISE_ERR_UNSUPPORTED.
 pub const DENISE_FLAG_AVX2: u32 = 2;
+/// For denise_options.flags, alone or with one of the others: keep the weights of a dense network as 16-bit
+/// floating-point numbers. Half the memory and, for calls of a few matrices, about half the time; each weight keeps
+/// eleven significant bits. DENISE_ERR_UNSUPPORTED for an unrolled network, which has too few weights to gain.
+pub const DENISE_FLAG_F16: u32 = 4;
 
 /// The rank-k eigen-truncation: the k largest eigenvalues that are positive.
 pub const DENISE_METHOD_EIGEN: i32 = 1;
@@ -75,9 +78,11 @@ pub struct denise_model {
 pub struct denise_options {
     /// sizeof(denise_options). Lets the struct grow without breaking programs built against an older header.
     pub struct_size: usize,
-    /// Size of the matrices, at most 512. 0: the model's own (20 for the built-in network, which takes any).
+    /// Size of the matrices, at most 512. 0: the model's own (20 for the built-in network, which takes any). A
+    /// dense network takes its own only; DENISE_ERR_SHAPE for another.
     pub n: u32,
-    /// Largest rank of L, less than n and at most 32. 0: the model's own (3 for the built-in network, which takes any).
+    /// Largest rank of L, less than n and at most 32. 0: the model's own (3 for the built-in network, which takes
+    /// any; a dense network as for n).
     pub k: u32,
     /// Calls that may run at once on this handle without waiting for each other; each reserves its
     /// working memory when the model is loaded. At most 4096. 0: the number of CPUs.
@@ -123,8 +128,6 @@ const ABI_VERSION: u32 = match u32::from_str_radix(env!("DENISE_ABI"), 10) {
 };
 /// Size of `denise_options` in the first release; a caller's may be larger, never smaller.
 const OPTIONS_SIZE: usize = size_of::<denise_options>();
-/// Largest model file in bytes.
-const MAX_FILE: u64 = 1 << 30;
 const MAX_THREADS: u32 = 256;
 /// Matrices in one part of a batch that threads share: long enough to hide the hand-over, short
 /// enough that no thread waits long for the last one. A multiple of every vector width.
@@ -231,7 +234,8 @@ pub unsafe extern "C" fn denise_decompose_batch(
     }
 }
 
-/// The same in double precision, on the same handle.
+/// The same in double precision, on the same handle. A dense network works on m rounded to float, and u holds
+/// floats; l and s are computed from them in double.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn denise_decompose_batch_f64(
     model: *const denise_model,
@@ -446,18 +450,18 @@ fn boxed(model: denise_model) -> Result<*mut denise_model, Error> {
 }
 
 fn open(source: Source<'_>, options: Option<&denise_options>) -> Result<denise_model, Error> {
-    let file = match source {
-        Source::Builtin => unrolled::File::builtin()?,
+    let loaded = match source {
+        Source::Builtin => Loaded::builtin()?,
         Source::Missing => return Err(Error::new(Status::NullPointer, "data is NULL")),
         Source::TooLarge => {
             return Err(Error::new(Status::Shape, "size is larger than any object"));
         }
-        Source::Memory(bytes) => unrolled::File::read(bytes)?,
+        Source::Memory(bytes) => Loaded::from_bytes(bytes)?,
         Source::File(path) => {
             let path = file_name(path)?;
             let name = path.display();
             whole_file(path)
-                .and_then(|bytes| unrolled::File::read(&bytes))
+                .and_then(|bytes| Loaded::from_bytes(&bytes))
                 .map_err(|e| Error::new(e.status, format!("{name}: {e}")))?
         }
     };
@@ -472,14 +476,9 @@ fn open(source: Source<'_>, options: Option<&denise_options>) -> Result<denise_m
             n: options.n as usize,
             k: options.k as usize,
             max_concurrency: options.max_concurrency as usize,
-            instruction_set: instruction_set(options.flags)?,
+            instruction_set: instruction_set(options.flags & !DENISE_FLAG_F16)?,
+            half_weights: options.flags & DENISE_FLAG_F16 != 0,
         };
-    }
-    // An unrolled network takes any size; the file's own is what it was trained for.
-    for (size, own) in [(&mut settings.n, file.n), (&mut settings.k, file.k)] {
-        if *size == 0 {
-            *size = own;
-        }
     }
     let helpers = threads as usize - 1;
     let pool = if helpers > 0 {
@@ -487,7 +486,7 @@ fn open(source: Source<'_>, options: Option<&denise_options>) -> Result<denise_m
     } else {
         None
     };
-    let model = Model::with_helpers(&file.layers, &settings, helpers)?;
+    let model = Model::with_helpers(&loaded, &settings, helpers)?;
     let (staging_f32, staging_f64) = (staging(&model)?, staging(&model)?);
     Ok(denise_model {
         model,
@@ -495,27 +494,6 @@ fn open(source: Source<'_>, options: Option<&denise_options>) -> Result<denise_m
         staging_f32,
         staging_f64,
     })
-}
-
-/// Reads a file. What is not a regular file may have no end, and is refused.
-fn whole_file(path: &Path) -> Result<Vec<u8>, Error> {
-    let io = |reason| Error::new(Status::Io, format!("{reason}"));
-    // Asked before it is opened, which can block.
-    let about = std::fs::metadata(path).map_err(io)?;
-    if !about.is_file() {
-        return Err(Error::new(Status::Io, "not a regular file"));
-    }
-    if about.len() > MAX_FILE {
-        let message = format!("{} bytes; the most is {MAX_FILE}", about.len());
-        return Err(Error::new(Status::Unsupported, message));
-    }
-    let mut bytes = Vec::new();
-    bytes.try_reserve_exact(about.len() as usize)?;
-    let file = std::fs::File::open(path).map_err(io)?;
-    // It may have grown since.
-    let most = about.len();
-    file.take(most).read_to_end(&mut bytes).map_err(io)?;
-    Ok(bytes)
 }
 
 /// A C string as a path: any bytes where paths are bytes, else UTF-8.
@@ -545,7 +523,10 @@ fn instruction_set(flags: u32) -> Result<InstructionSet, Error> {
         DENISE_FLAG_AVX2 => Ok(InstructionSet::Avx2),
         _ => Err(Error::new(
             Status::Argument,
-            format!("flags is {flags:#x}; it may be 0 or one DENISE_FLAG_ value"),
+            format!(
+                "flags, but for DENISE_FLAG_F16, is {flags:#x}; it may be 0, DENISE_FLAG_PORTABLE or \
+                 DENISE_FLAG_AVX2"
+            ),
         )),
     }
 }

@@ -10,6 +10,7 @@ mod batch;
 mod challengers;
 pub mod dense;
 pub mod ffi;
+mod load;
 mod model;
 mod pool;
 mod simd;

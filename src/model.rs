@@ -1,11 +1,14 @@
 //! A loaded network: what it takes, and what it gives.
 
 use crate::batch::{Batch, Outputs};
+use crate::dense::{self, Value};
+use crate::load::{Loaded, whole_file};
 use crate::simd::Isa;
 use crate::status::{Error, Status};
 use crate::unrolled::{self, Engine, Kernels, Layer, Scratch};
 use crate::workspaces::Workspaces;
 use core::ffi::CStr;
+use std::path::Path;
 
 /// Largest n.
 pub const MAX_N: usize = 512;
@@ -31,14 +34,19 @@ pub enum InstructionSet {
 /// What a network is loaded for.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
-    /// Size of the matrices; 0 for the network's own, which is 20.
+    /// Size of the matrices; 0 for the network's own, which is 20 for the built-in one. A dense network has
+    /// no other.
     pub n: usize,
-    /// Largest rank of L; 0 for the network's own, which is 3.
+    /// Largest rank of L; 0 for the network's own, which is 3 for the built-in one. A dense network has
+    /// no other.
     pub k: usize,
     /// Calls that may run at once without waiting for each other; 0 for the number of CPUs.
     pub max_concurrency: usize,
     /// The instruction set to use.
     pub instruction_set: InstructionSet,
+    /// Keep the weights of a dense network as 16-bit floating-point numbers: half the memory and, for
+    /// calls of a few matrices, about half the time, at eleven significant bits a weight.
+    pub half_weights: bool,
 }
 
 /// A value type of matrices: `f32` or `f64`.
@@ -47,21 +55,27 @@ pub trait Element: Precision {}
 impl Element for f32 {}
 impl Element for f64 {}
 
-/// Finds the part of a model that works in this precision.
-pub(crate) trait Precision: Kernels {
-    fn part(model: &Model) -> &Part<Self>;
+/// Finds the part of an unrolled network that works in this precision.
+pub(crate) trait Precision: Kernels + Value {
+    fn part(parts: &Parts) -> &Part<Self>;
 }
 
 impl Precision for f32 {
-    fn part(model: &Model) -> &Part<f32> {
-        &model.f32
+    fn part(parts: &Parts) -> &Part<f32> {
+        &parts.f32
     }
 }
 
 impl Precision for f64 {
-    fn part(model: &Model) -> &Part<f64> {
-        &model.f64
+    fn part(parts: &Parts) -> &Part<f64> {
+        &parts.f64
     }
+}
+
+/// An unrolled network.
+pub(crate) struct Parts {
+    f32: Part<f32>,
+    f64: Part<f64>,
 }
 
 /// A network in one precision, with its working memory.
@@ -84,13 +98,22 @@ impl<F: Kernels> Part<F> {
     }
 }
 
+/// What runs.
+enum Kind {
+    Unrolled(Parts),
+    Dense {
+        engine: dense::Engine,
+        workspaces: Workspaces<dense::Workspace>,
+        half: bool,
+    },
+}
+
 /// A network for one n and k. Immutable: any number of threads may use it at once.
 pub struct Model {
     n: usize,
     k: usize,
     isa: Isa,
-    f32: Part<f32>,
-    f64: Part<f64>,
+    kind: Kind,
 }
 
 impl Model {
@@ -110,17 +133,51 @@ impl Model {
         Model::unrolled(&unrolled::File::builtin()?.layers, options)
     }
 
-    /// A network with weights of your own. [`Layer`] says what they may be.
+    /// An unrolled network with weights of your own. [`Layer`] says what they may be.
     pub fn unrolled(layers: &[Layer], options: &Options) -> Result<Model, Error> {
-        Model::with_helpers(layers, options, 0)
+        Model::unrolled_for(layers, options, 0)
+    }
+
+    /// A stack of dense layers.
+    pub fn dense(network: &dense::Network, options: &Options) -> Result<Model, Error> {
+        Model::dense_for(network, options, 0)
+    }
+
+    /// A network from a file: one that the program denise wrote.
+    pub fn load(path: impl AsRef<Path>, options: &Options) -> Result<Model, Error> {
+        let path = path.as_ref();
+        whole_file(path)
+            .and_then(|bytes| Model::from_bytes(&bytes, options))
+            .map_err(|e| Error::new(e.status, format!("{}: {e}", path.display())))
+    }
+
+    /// A network from the bytes of a file.
+    pub fn from_bytes(bytes: &[u8], options: &Options) -> Result<Model, Error> {
+        Model::with_helpers(&Loaded::from_bytes(bytes)?, options, 0)
     }
 
     /// With working memory for `helpers` threads that work on parts of a call beside the one that makes it.
     pub(crate) fn with_helpers(
-        layers: &[Layer],
+        loaded: &Loaded,
         options: &Options,
         helpers: usize,
     ) -> Result<Model, Error> {
+        match loaded {
+            Loaded::Unrolled(file) => {
+                // Any size will do; the file's own is what it was trained for.
+                let or = |size: usize, own: usize| if size == 0 { own } else { size };
+                let options = Options {
+                    n: or(options.n, file.n),
+                    k: or(options.k, file.k),
+                    ..*options
+                };
+                Model::unrolled_for(&file.layers, &options, helpers)
+            }
+            Loaded::Dense(network) => Model::dense_for(network, options, helpers),
+        }
+    }
+
+    fn unrolled_for(layers: &[Layer], options: &Options, helpers: usize) -> Result<Model, Error> {
         let n = if options.n == 0 { DEFAULT_N } else { options.n };
         let k = if options.k == 0 { DEFAULT_K } else { options.k };
         check_size(n, k)?;
@@ -128,22 +185,52 @@ impl Model {
             let message = format!("layer {t} has a weight that is not finite or out of range");
             return Err(Error::new(Status::Argument, message));
         }
-        let isa = choose(options.instruction_set)?;
-        let calls = match options.max_concurrency {
-            0 => std::thread::available_parallelism().map_or(1, usize::from),
-            calls => calls,
-        };
-        if calls > MAX_CONCURRENCY {
-            let message = format!("max_concurrency is {calls}; the most is {MAX_CONCURRENCY}");
-            return Err(Error::new(Status::Argument, message));
+        if options.half_weights {
+            return Err(Error::new(
+                Status::Unsupported,
+                "16-bit weights are for dense networks; an unrolled one has a hundred weights: leave \
+                 half_weights (DENISE_FLAG_F16) out",
+            ));
         }
-        let workspaces = calls + helpers;
+        let isa = choose(options.instruction_set)?;
+        let workspaces = workspaces(options, helpers)?;
         Ok(Model {
             n,
             k,
             isa,
-            f32: Part::new(n, k, layers, isa, workspaces)?,
-            f64: Part::new(n, k, layers, isa, workspaces)?,
+            kind: Kind::Unrolled(Parts {
+                f32: Part::new(n, k, layers, isa, workspaces)?,
+                f64: Part::new(n, k, layers, isa, workspaces)?,
+            }),
+        })
+    }
+
+    fn dense_for(
+        network: &dense::Network,
+        options: &Options,
+        helpers: usize,
+    ) -> Result<Model, Error> {
+        let (n, k, half) = (network.n, network.k, options.half_weights);
+        if ![0, n].contains(&options.n) || ![0, k].contains(&options.k) {
+            let message = format!(
+                "n = {}, k = {}: this dense network is for n = {n}, k = {k} only; ask for these or for 0",
+                options.n, options.k
+            );
+            return Err(Error::new(Status::Shape, message));
+        }
+        let isa = choose(options.instruction_set)?;
+        let count = workspaces(options, helpers)?;
+        let engine = dense::Engine::new(network, half)?;
+        let workspaces = Workspaces::new(count, || engine.workspace())?;
+        Ok(Model {
+            n,
+            k,
+            isa,
+            kind: Kind::Dense {
+                engine,
+                workspaces,
+                half,
+            },
         })
     }
 
@@ -157,16 +244,19 @@ impl Model {
         self.k
     }
 
-    /// The network and the instruction set it runs on, such as "unrolled avx2".
+    /// The network and the instruction set it runs on, such as "unrolled avx2" or "dense avx2 f16".
     pub fn kernel(&self) -> &'static CStr {
-        self.isa.kernel_name()
+        match self.kind {
+            Kind::Unrolled(_) => self.isa.unrolled_name(),
+            Kind::Dense { half, .. } => self.isa.dense_name(half),
+        }
     }
 
     /// Splits every matrix of `m` (n×n each, row-major, lower triangle read) into L + S.
     ///
     /// Never allocates. An error about lengths leaves the outputs as they were;
     /// [`Status::NotFinite`] means that some matrix had a NaN or an infinity, and that its outputs are
-    /// NaN while all others are valid.
+    /// NaN while all others are valid. A dense network computes U in `f32` whatever F is, and L and S in F.
     pub fn decompose<F: Element>(&self, m: &[F], out: Outputs<'_, F>) -> Result<(), Error> {
         let size = self.n * self.n;
         let count = m.len() / size;
@@ -194,10 +284,30 @@ impl Model {
 
     /// Runs a batch whose lengths have been checked.
     pub(crate) fn run<F: Element>(&self, batch: Batch<'_, F>) -> Result<(), Status> {
-        let part = F::part(self);
-        let mut scratch = part.workspaces.borrow();
-        part.engine.decompose(self.isa, &mut scratch, batch)
+        match &self.kind {
+            Kind::Unrolled(parts) => {
+                let part = F::part(parts);
+                let mut scratch = part.workspaces.borrow();
+                part.engine.decompose(self.isa, &mut scratch, batch)
+            }
+            Kind::Dense {
+                engine, workspaces, ..
+            } => engine.decompose(self.isa, &mut workspaces.borrow(), batch),
+        }
     }
+}
+
+/// How many calls, and parts of calls, may run at once.
+fn workspaces(options: &Options, helpers: usize) -> Result<usize, Error> {
+    let calls = match options.max_concurrency {
+        0 => std::thread::available_parallelism().map_or(1, usize::from),
+        calls => calls,
+    };
+    if calls > MAX_CONCURRENCY {
+        let message = format!("max_concurrency is {calls}; the most is {MAX_CONCURRENCY}");
+        return Err(Error::new(Status::Argument, message));
+    }
+    Ok(calls + helpers)
 }
 
 pub(crate) fn check_size(n: usize, k: usize) -> Result<(), Error> {

@@ -277,8 +277,8 @@ impl Isa {
         Isa::avx2().unwrap_or(Isa::portable())
     }
 
-    /// "unrolled", and the instruction set.
-    pub(crate) fn kernel_name(self) -> &'static CStr {
+    /// The unrolled network's kernel.
+    pub(crate) fn unrolled_name(self) -> &'static CStr {
         match self {
             Isa::Portable(_) if cfg!(target_arch = "x86_64") => c"unrolled sse2",
             Isa::Portable(_) if cfg!(target_arch = "aarch64") => c"unrolled neon",
@@ -287,6 +287,31 @@ impl Isa {
             Isa::Avx2(_) => c"unrolled avx2",
         }
     }
+
+    /// A dense network's kernel, with weights as they are or as halves.
+    pub(crate) fn dense_name(self, half: bool) -> &'static CStr {
+        let (single, half_name) = match self {
+            Isa::Portable(_) if cfg!(target_arch = "x86_64") => (c"dense sse2", c"dense sse2 f16"),
+            Isa::Portable(_) if cfg!(target_arch = "aarch64") => (c"dense neon", c"dense neon f16"),
+            Isa::Portable(_) => (c"dense portable", c"dense portable f16"),
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2(_) => (c"dense avx2", c"dense avx2 f16"),
+        };
+        if half { half_name } else { single }
+    }
+}
+
+/// Asks for the cache line of a value that will be read soon.
+#[inline(always)]
+pub(crate) fn prefetch<T>(value: &T) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use core::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
+        // SAFETY: a hint, which reads nothing and faults nowhere; every x86-64 has it.
+        unsafe { _mm_prefetch::<_MM_HINT_T1>((&raw const *value).cast()) }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = value;
 }
 
 /// Loads up to `W` values; the lanes without one are zero.

@@ -1,5 +1,6 @@
 //! Decomposing allocates nothing, on any path; loading does, which shows that the counter counts.
 
+use denise::dense::{Activation, Layer, Network};
 use denise::{Model, Options, Outputs, Report};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -37,57 +38,88 @@ fn count(body: impl FnOnce()) -> usize {
 #[test]
 fn decompose_never_allocates() {
     for (n, k) in [(20, 3), (7, 2), (50, 5), (100, 10), (40, 32)] {
-        let mut model = None;
-        let loading = count(|| {
-            model = Model::builtin(&Options {
-                n,
-                k,
-                ..Options::default()
-            })
-            .ok()
-        });
-        assert!(loading > 0);
-        let model = model.expect("supported");
-        for batch in [1, 7, 8, 9, 33] {
-            let mut m = vec![0.0_f32; batch * n * n];
-            for (at, x) in m.iter_mut().enumerate() {
-                *x = ((at * 7919) % 101) as f32 / 101.0;
-            }
-            let (mut u, mut l, mut s) = (
-                vec![0.0; batch * n * k],
-                vec![0.0; batch * n * n],
-                vec![0.0; batch * n * n],
-            );
-            let mut reports = vec![Report::default(); batch];
-            let mut call = |m: &[f32]| {
-                count(|| {
-                    let out = Outputs {
-                        u: Some(&mut u[..]),
-                        l: Some(&mut l[..]),
-                        s: Some(&mut s[..]),
-                        reports: Some(&mut reports[..]),
-                    };
-                    let _ = model.decompose(m, out);
-                })
-            };
-            assert_eq!(call(&m), 0, "first call, n = {n}, k = {k}, batch = {batch}");
-            m[n] = f32::NAN;
-            assert_eq!(call(&m), 0, "not finite");
-            assert_eq!(call(&m[1..]), 0, "wrong length");
-        }
-        std::thread::scope(|scope| {
-            scope.spawn(|| {
-                let m = vec![1.0_f64; n * n];
-                let mut l = vec![0.0; n * n];
-                let calls = count(|| {
-                    let out = Outputs {
-                        l: Some(&mut l[..]),
-                        ..Outputs::default()
-                    };
-                    model.decompose(&m, out).expect("finite");
-                });
-                assert_eq!(calls, 0, "fresh thread, f64");
-            });
-        });
+        let options = Options {
+            n,
+            k,
+            ..Options::default()
+        };
+        check(n, k, || Model::builtin(&options).ok());
     }
+}
+
+#[test]
+fn a_dense_network_never_allocates_either() {
+    let (n, k) = (7, 2);
+    let layer = |inputs, outputs, activation| Layer {
+        inputs,
+        outputs,
+        weights: (0..inputs * outputs)
+            .map(|i| ((i * 7919) % 101) as f32 / 101.0 - 0.5)
+            .collect(),
+        bias: vec![0.1; outputs],
+        activation,
+    };
+    let network = Network {
+        n,
+        k,
+        layers: vec![
+            layer(28, 130, Activation::Relu),
+            layer(130, 14, Activation::Tanh),
+        ],
+    };
+    for half_weights in [false, true] {
+        let options = Options {
+            half_weights,
+            ..Options::default()
+        };
+        check(n, k, || Model::dense(&network, &options).ok());
+    }
+}
+
+fn check(n: usize, k: usize, load: impl FnOnce() -> Option<Model>) {
+    let mut model = None;
+    let loading = count(|| model = load());
+    assert!(loading > 0);
+    let model = model.expect("supported");
+    for batch in [1, 7, 8, 9, 33] {
+        let mut m = vec![0.0_f32; batch * n * n];
+        for (at, x) in m.iter_mut().enumerate() {
+            *x = ((at * 7919) % 101) as f32 / 101.0;
+        }
+        let (mut u, mut l, mut s) = (
+            vec![0.0; batch * n * k],
+            vec![0.0; batch * n * n],
+            vec![0.0; batch * n * n],
+        );
+        let mut reports = vec![Report::default(); batch];
+        let mut call = |m: &[f32]| {
+            count(|| {
+                let out = Outputs {
+                    u: Some(&mut u[..]),
+                    l: Some(&mut l[..]),
+                    s: Some(&mut s[..]),
+                    reports: Some(&mut reports[..]),
+                };
+                let _ = model.decompose(m, out);
+            })
+        };
+        assert_eq!(call(&m), 0, "first call, n = {n}, k = {k}, batch = {batch}");
+        m[n] = f32::NAN;
+        assert_eq!(call(&m), 0, "not finite");
+        assert_eq!(call(&m[1..]), 0, "wrong length");
+    }
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let m = vec![1.0_f64; n * n];
+            let mut l = vec![0.0; n * n];
+            let calls = count(|| {
+                let out = Outputs {
+                    l: Some(&mut l[..]),
+                    ..Outputs::default()
+                };
+                model.decompose(&m, out).expect("finite");
+            });
+            assert_eq!(calls, 0, "fresh thread, f64");
+        });
+    });
 }

@@ -1,13 +1,12 @@
 //! Walks through a batch: chooses the shape of the kernel for each group of matrices, brings M to unit
 //! scale, runs the network, and writes what was asked for.
 
-use super::SPARSITY_EPSILON;
 use super::lanes::{self, Lanes};
 use super::layers::Layer;
 use super::network::{Buffers, Network, Shape, by_rank};
 use super::omega::omega;
 use super::single::Single;
-use crate::batch::{Batch, Report};
+use crate::batch::{Batch, Report, SPARSITY_EPSILON};
 use crate::simd::{Isa, Real, Vector, Vectors};
 use crate::status::{Error, Status};
 use fearless_simd::{Select, Simd, f32x4, f64x2};
@@ -63,7 +62,7 @@ impl<F: Kernels> Engine<F> {
         engine.omega.try_reserve_exact(n * k)?;
         engine.omega.extend(omega(n, k).map(F::from_f64));
         // No vector of this shape is narrower.
-        if cfg!(test) || lanes_fit::<F, 4>(n, k) {
+        if cfg!(test) || lanes_memory::<F, 4>(n, k) <= LANES_MEMORY {
             engine.places.try_reserve_exact(n * n)?;
             engine.places.extend(lanes::places(n));
         }
@@ -161,18 +160,24 @@ fn lanes_len<F: Real, const W: usize>(n: usize, k: usize) -> usize {
     Buffers::<F, W>::len(lanes::matrix_len(n), lanes::rows(n), k) * W
 }
 
+fn lanes_memory<F: Real, const W: usize>(n: usize, k: usize) -> usize {
+    lanes_len::<F, W>(n, k) * size_of::<F>()
+}
+
 fn single_len<F: Real, const W: usize>(n: usize, k: usize) -> usize {
     let shape = Single { n };
     Buffers::<F, W>::len(shape.matrix_len::<W>(), shape.row_vectors::<W>(), k) * W
 }
 
-/// Two lanes gain little over the single shape and cost as much code as eight. Tests try them all.
-const fn worthwhile(lanes: usize) -> bool {
-    lanes > 2 || cfg!(test)
+/// Two lanes gain little over the single shape and cost as much code as eight. So do four on SSE2, for machines
+/// older than AVX2. Tests try them all.
+const fn worthwhile<F, const W: usize>() -> bool {
+    let sse2 = cfg!(target_arch = "x86_64") && size_of::<[F; W]>() <= 16;
+    (W > 2 && !sse2) || cfg!(test)
 }
 
 fn lanes_fit<F: Real, const W: usize>(n: usize, k: usize) -> bool {
-    worthwhile(W) && lanes_len::<F, W>(n, k) * size_of::<F>() <= LANES_MEMORY
+    worthwhile::<F, W>() && lanes_memory::<F, W>(n, k) <= LANES_MEMORY
 }
 
 /// Values of working memory that matrices of this size need.
@@ -205,7 +210,7 @@ impl<F: Kernels> Engine<F> {
                 Shapes::Single => false,
             };
             let group = batch.take(if lanes { W.min(batch.count) } else { 1 });
-            let finite = if worthwhile(W) && lanes {
+            let finite = if worthwhile::<F, W>() && lanes {
                 let shape = Lanes {
                     n: self.n,
                     places: &self.places,
@@ -284,7 +289,7 @@ impl<F: Kernels> Engine<F> {
         let mut all_finite = true;
         for (i, _) in (0..group.count).zip(poison).filter(|(_, p)| !p.finite()) {
             all_finite = false;
-            mark_not_finite(&mut group, i);
+            group.mark_not_finite(i);
         }
         all_finite
     }
@@ -328,28 +333,6 @@ impl<V> Scale<V> {
             divisor: s.max(V::splat(simd, F::TINY)),
             poison,
         }
-    }
-}
-
-fn mark_not_finite<F: Real>(group: &mut Batch<'_, F>, i: usize) {
-    let (n, k) = (group.n, group.k);
-    let out = &mut group.out;
-    for (values, len) in [
-        (&mut out.u, n * k),
-        (&mut out.l, n * n),
-        (&mut out.s, n * n),
-    ] {
-        if let Some(values) = values {
-            values[i * len..(i + 1) * len].fill(F::NAN);
-        }
-    }
-    if let Some(reports) = &mut out.reports {
-        reports[i] = Report {
-            l1: f32::NAN,
-            residual: f32::NAN,
-            sparsity: f32::NAN,
-            status: Status::NotFinite as i32,
-        };
     }
 }
 

@@ -38,8 +38,6 @@ pub const GRAM_RIDGE: f64 = 1e-6;
 pub const NYSTROM_PIVOT: f64 = 1e-3;
 /// Largest root-mean-square row norm of U that the start and the step limit allow; it is about 1 for any covariance.
 pub const RMS_LIMIT: f64 = 2.5;
-/// |S_ij| up to this share of tr(M)/n counts as zero in a report (the paper's epsilon).
-const SPARSITY_EPSILON: f64 = 0.01;
 /// Partial sums over rows: row i goes to number i mod 8, then they are folded in halves. One number
 /// for every vector width makes the order of addition, and so the result, the same for all.
 const PARTIAL_SUMS: usize = 8;

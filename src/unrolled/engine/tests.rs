@@ -116,7 +116,7 @@ fn f64_kernels_match_the_reference() {
                 let got = on(isa, shapes, n, k, &m);
                 let want = reference::decompose(&DMatrix::from_row_slice(n, n, &m), k, &builtin());
                 let scale = want.l.amax();
-                let name = isa.kernel_name();
+                let name = isa.unrolled_name();
                 let error = largest_difference(&got.l, want.l.as_slice()) / scale;
                 assert!(
                     error < 1e-9,
@@ -166,7 +166,7 @@ fn f32_kernels_match_the_reference() {
                 assert!(
                     error < 2e-4,
                     "{:?} {shapes:?} n = {n}, k = {k}: {error}",
-                    isa.kernel_name()
+                    isa.unrolled_name()
                 );
             }
         }
@@ -186,7 +186,7 @@ fn both_shapes_agree_to_the_bit() {
                 let single = on(isa, Shapes::Single, n, k, &m);
                 let both = on(isa, Shapes::Both, n, k, &m);
                 for other in [single, both] {
-                    let name = isa.kernel_name();
+                    let name = isa.unrolled_name();
                     assert_eq!(lanes.u, other.u, "{name:?} n = {n}, k = {k}");
                     assert_eq!(lanes.l, other.l, "{name:?} n = {n}, k = {k}");
                     assert_eq!(lanes.s, other.s, "{name:?} n = {n}, k = {k}");

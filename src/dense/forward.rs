@@ -1,0 +1,327 @@
+//! Carries a block of matrices through all layers.
+//!
+//! For each group of outputs: sums start at the bias; one block of inputs after the other is added, for all
+//! matrices, while its weights are in the first-level cache and the next ones are on their way; then the
+//! activation. A sum adds its inputs in their order, whichever kernel adds them and however many
+//! matrices there are, so results do not depend on that.
+
+use super::activation::activate;
+use super::half::FromHalf;
+use super::packed::{BLOCK, Block, GROUP, GROUP_BLOCKS, Line, Packed, Stored, Weights, filled};
+use super::rows::{Ahead, Rows, Step, rows};
+use super::tiles::{TILE, tiles};
+use crate::simd::{Isa, Vectors};
+use crate::status::Error;
+use core::ops::Range;
+#[cfg(target_arch = "x86_64")]
+use fearless_simd::f32x8;
+use fearless_simd::{Simd, SimdMask, f32x4};
+
+/// Matrices that go through the layers together: enough that reading the weights takes little of the time.
+pub(super) const MATRICES: usize = 128;
+/// Fewer than these read halves as they are; more share a block of them widened once.
+const FEW: usize = 4;
+/// How many blocks ahead weights are asked for.
+const AHEAD: usize = 2;
+/// Blocks of inputs that tiles add between loading their sums and storing them.
+const TILE_BLOCKS: usize = 2;
+/// With a smaller share of inputs that are not zero, passing over the others is faster than tiles.
+const DENSE: f64 = 0.7;
+
+/// Working memory for one call at a time.
+pub(crate) struct Workspace {
+    /// Inputs of the even layers and of the odd ones: blocks of inputs, in each one [`Block`] a matrix.
+    pub(super) values: [Vec<Block>; 2],
+    /// Which of them are not zero, a bit each.
+    words: [Vec<u64>; 2],
+    /// A block of weights, widened.
+    wide: Vec<Line>,
+    /// Whether a matrix is finite.
+    pub(super) finite: Vec<bool>,
+    /// U of one matrix.
+    pub(super) u: Vec<f32>,
+}
+
+impl Workspace {
+    pub(super) fn new(layers: &[Packed], u: usize) -> Result<Workspace, Error> {
+        let mut blocks = [layers[0].blocks(), 0];
+        for (t, layer) in layers.iter().enumerate() {
+            let len = &mut blocks[(t + 1) % 2];
+            *len = layer.output_blocks().max(*len);
+        }
+        let len = blocks.map(|blocks| blocks * MATRICES);
+        Ok(Workspace {
+            values: [filled(len[0], Block::ZERO)?, filled(len[1], Block::ZERO)?],
+            words: [filled(len[0], 0)?, filled(len[1], 0)?],
+            wide: filled(BLOCK * GROUP * TILE_BLOCKS, Line::ZERO)?,
+            finite: filled(MATRICES, true)?,
+            u: filled(u, 0.0)?,
+        })
+    }
+}
+
+/// Runs the layers on the `count` matrices whose inputs stand in `values[0]`; the outputs are then in
+/// `values[layers.len() % 2]`, no larger than `limit`.
+pub(super) fn forward(
+    isa: Isa,
+    layers: &[Packed],
+    limit: f32,
+    workspace: &mut Workspace,
+    count: usize,
+) {
+    match isa {
+        Isa::Portable(simd) => run::<_, f32x4<_>, 4>(simd, layers, limit, workspace, count),
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx2(simd) => run::<_, f32x8<_>, 8>(simd, layers, limit, workspace, count),
+    }
+}
+
+#[inline(never)]
+fn run<S: Simd, V: FromHalf<S, W>, const W: usize>(
+    simd: S,
+    layers: &[Packed],
+    limit: f32,
+    workspace: &mut Workspace,
+    count: usize,
+) {
+    let Workspace {
+        values: [x, y],
+        words: [words, next_words],
+        wide,
+        ..
+    } = workspace;
+    let (mut x, mut y, mut words, mut next_words) = (x, y, words, next_words);
+    let inputs = layers[0].blocks() * count;
+    let mut dense = 0;
+    for (t, block) in x[..inputs].iter().enumerate() {
+        let len = layers[0].block_len(t / count);
+        words[t] = mark::<S, V, W>(simd, block, len);
+        dense += words[t].count_ones() as usize;
+    }
+    for (t, layer) in layers.iter().enumerate() {
+        let share = dense as f64 / (count * layer.inputs) as f64;
+        let mut pass = Pass {
+            simd,
+            layer,
+            count,
+            x: &x[..layer.blocks() * count],
+            words: &words[..layer.blocks() * count],
+            tiled: share > DENSE && count >= TILE,
+            wide,
+        };
+        let limit = layers.get(t + 1).map_or(limit, |next| next.limit);
+        dense = 0;
+        for group in 0..layer.groups() {
+            let first = group * GROUP_BLOCKS;
+            let blocks = first..(first + GROUP_BLOCKS).min(layer.output_blocks());
+            let cells = first * count..blocks.end * count;
+            let sums = &mut y[cells.clone()];
+            for (bias, sums) in layer.bias[blocks].iter().zip(sums.chunks_exact_mut(count)) {
+                sums.fill(*bias);
+            }
+            pass.add::<V, W>(group, sums);
+            let words = &mut next_words[cells];
+            dense += finish::<S, V, W>(simd, layer, limit, first, count, sums, words);
+        }
+        (x, y) = (y, x);
+        (words, next_words) = (next_words, words);
+    }
+}
+
+/// One layer on one block of matrices.
+struct Pass<'a, S> {
+    simd: S,
+    layer: &'a Packed,
+    count: usize,
+    x: &'a [Block],
+    words: &'a [u64],
+    /// Whether so few inputs are zero that tiles are faster.
+    tiled: bool,
+    wide: &'a mut [Line],
+}
+
+impl<S: Simd> Pass<'_, S> {
+    /// Adds all inputs to the sums of a group.
+    #[inline(never)]
+    fn add<V: FromHalf<S, W>, const W: usize>(&mut self, group: usize, sums: &mut [Block]) {
+        let blocks = self.layer.blocks();
+        let each = if self.tiled { TILE_BLOCKS } else { 1 };
+        for block in (0..blocks).step_by(each) {
+            let blocks = block..(block + each).min(blocks);
+            match &self.layer.weights {
+                Weights::Single(all) => {
+                    let weights = self.rows(all, group, blocks.clone());
+                    let ahead = self.ahead(all, group, block);
+                    self.add_blocks::<V, W>(blocks, weights, ahead, sums);
+                }
+                Weights::Half(all) if self.count < FEW => {
+                    let weights = self.rows(all, group, block..block + 1);
+                    let ahead = self.ahead(all, group, block);
+                    self.add_rows::<_, V, W>(block, 0, weights, ahead, sums);
+                }
+                Weights::Half(all) => {
+                    self.ahead(all, group, block).prefetch(0, 1);
+                    let halves = self.rows(all, group, blocks.clone());
+                    let wide = core::mem::take(&mut self.wide);
+                    let weights = widen::<S, _, V, W>(self.simd, halves, wide);
+                    self.add_blocks::<V, W>(blocks, weights, Ahead::NOTHING, sums);
+                    self.wide = wide;
+                }
+            }
+        }
+    }
+
+    /// The weights from blocks of inputs to a group.
+    fn rows<'b, T>(&self, all: &'b [T], group: usize, blocks: Range<usize>) -> Rows<'b, T> {
+        let (start, width) = self.layer.group(group);
+        let end = (blocks.end * BLOCK).min(self.layer.inputs);
+        let lines = &all[start..][blocks.start * BLOCK * width..end * width];
+        Rows { lines, width }
+    }
+
+    /// The weights that will be needed soon after those of a block.
+    #[inline(never)]
+    fn ahead<'b, T>(&self, all: &'b [T], group: usize, block: usize) -> Ahead<'b, T> {
+        let blocks = self.layer.blocks();
+        let later = block + AHEAD;
+        let (group, block) = (group + later / blocks, later % blocks);
+        if group >= self.layer.groups() {
+            return Ahead::NOTHING;
+        }
+        let words = &self.words[block * self.count..][..self.count];
+        Ahead {
+            weights: self.rows(all, group, block..block + 1),
+            needed: words.iter().fold(0, |all, word| all | word),
+        }
+    }
+
+    #[inline(never)]
+    fn add_blocks<V: FromHalf<S, W>, const W: usize>(
+        &self,
+        blocks: Range<usize>,
+        weights: Rows<'_, Line>,
+        ahead: Ahead<'_, Line>,
+        sums: &mut [Block],
+    ) {
+        let mut from = 0;
+        if self.tiled {
+            let x = &self.x[blocks.start * self.count..blocks.end * self.count];
+            from = tiles::<S, V, W>(self.simd, x, self.count, weights, ahead, sums);
+        }
+        if from < self.count {
+            let each = weights.lines.chunks(BLOCK * weights.width);
+            for (block, lines) in blocks.zip(each) {
+                let weights = Rows { lines, ..weights };
+                self.add_rows::<_, V, W>(block, from, weights, ahead, sums);
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn add_rows<T: Stored, V: FromHalf<S, W>, const W: usize>(
+        &self,
+        block: usize,
+        from: usize,
+        weights: Rows<'_, T>,
+        ahead: Ahead<'_, T>,
+        sums: &mut [Block],
+    ) {
+        let step = Step {
+            words: &self.words[block * self.count..][..self.count],
+            x: &self.x[block * self.count..][..self.count],
+            from,
+            weights,
+            ahead,
+        };
+        if W == 8 {
+            match weights.width {
+                6 => rows::<S, T, V, W, 12>(self.simd, &step, 0, sums),
+                4 => rows::<S, T, V, W, 8>(self.simd, &step, 0, sums),
+                _ => rows::<S, T, V, W, 4>(self.simd, &step, 0, sums),
+            }
+        } else {
+            for first in (0..weights.width).step_by(2) {
+                rows::<S, T, V, W, 8>(self.simd, &step, first, sums);
+            }
+        }
+    }
+}
+
+#[inline(never)]
+fn widen<'a, S: Simd, T: Stored, V: FromHalf<S, W>, const W: usize>(
+    simd: S,
+    halves: Rows<'_, T>,
+    wide: &'a mut [Line],
+) -> Rows<'a, Line> {
+    let lines = &mut wide[..halves.lines.len()];
+    simd.vectorize(
+        #[inline(always)]
+        || {
+            for (half, line) in halves.lines.iter().zip(&mut *lines) {
+                for (v, part) in line.0.as_chunks_mut::<W>().0.iter_mut().enumerate() {
+                    let wide: V = half.vector(simd, v);
+                    wide.store_array(part);
+                }
+            }
+        },
+    );
+    Rows {
+        lines,
+        width: halves.width,
+    }
+}
+
+/// Turns sums into outputs, and marks those that are not zero; how many these are.
+#[inline(never)]
+fn finish<S: Simd, V: FromHalf<S, W>, const W: usize>(
+    simd: S,
+    layer: &Packed,
+    limit: f32,
+    first: usize,
+    count: usize,
+    sums: &mut [Block],
+    words: &mut [u64],
+) -> usize {
+    simd.vectorize(
+        #[inline(always)]
+        || {
+            let vectors = Vectors::<S, f32, V, W>::new(simd);
+            let (zero, most) = (vectors.splat(0.0), vectors.splat(f32::MAX));
+            let limit = vectors.splat(limit);
+            let mut dense = 0;
+            let blocks = sums
+                .chunks_exact_mut(count)
+                .zip(words.chunks_exact_mut(count));
+            for (b, (sums, words)) in blocks.enumerate() {
+                let scale = layer.scale[first + b].0.as_chunks::<W>().0;
+                let len = layer.outputs.saturating_sub((first + b) * BLOCK).min(BLOCK);
+                for (block, word) in sums.iter_mut().zip(words) {
+                    let used = len.div_ceil(W);
+                    let parts = block.0.as_chunks_mut::<W>().0.iter_mut();
+                    for (v, part) in parts.enumerate().take(used) {
+                        // A sum of −0 becomes 0: only its sign could tell the kernels apart.
+                        let sum = vectors.load(part) * vectors.load(&scale[v]) + zero;
+                        let sum = sum.min(most).max(-most);
+                        let value = activate::<S, V, W>(simd, layer.activation, sum);
+                        value.min(limit).max(-limit).store_array(part);
+                    }
+                    *word = mark::<S, V, W>(simd, block, len);
+                    dense += word.count_ones() as usize;
+                }
+            }
+            dense
+        },
+    )
+}
+
+/// A bit for each of the first `len` values that is not zero.
+#[inline(always)]
+fn mark<S: Simd, V: FromHalf<S, W>, const W: usize>(simd: S, block: &Block, len: usize) -> u64 {
+    let mut word = 0;
+    for (v, part) in block.0.as_chunks::<W>().0.iter().enumerate() {
+        let part = V::load_array_ref(simd, part);
+        let bits = part.simd_ne(V::splat(simd, 0.0)).to_bitmask();
+        word |= bits << (v * W);
+    }
+    word & ((1 << len) - 1)
+}

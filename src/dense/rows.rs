@@ -1,0 +1,132 @@
+//! One matrix after another, one input after another: sums += input × its weights, for inputs that are not zero.
+//!
+//! After a ReLU about half of the inputs are zero, and they cost nothing here, neither time nor, for a
+//! single matrix, the reading of their weights. Every multiply-add loads a weight, so this reaches about
+//! 75 % of the peak, counting only the inputs that are not zero.
+
+use super::half::FromHalf;
+use super::packed::{BLOCK, Block, LINE, Stored};
+use crate::simd::prefetch;
+use fearless_simd::Simd;
+
+/// What one block of inputs adds to one group of outputs.
+pub(super) struct Step<'a, T> {
+    /// Which inputs of the block are not zero, for each matrix.
+    pub(super) words: &'a [u64],
+    /// The inputs, for each matrix.
+    pub(super) x: &'a [Block],
+    /// The first matrix to work on.
+    pub(super) from: usize,
+    /// Weights from these inputs.
+    pub(super) weights: Rows<'a, T>,
+    pub(super) ahead: Ahead<'a, T>,
+}
+
+/// Lines of some inputs.
+#[derive(Clone, Copy)]
+pub(super) struct Rows<'a, T> {
+    pub(super) lines: &'a [T],
+    /// Lines for one input.
+    pub(super) width: usize,
+}
+
+/// Weights that a later step needs, to be on their way before it starts.
+#[derive(Clone, Copy)]
+pub(super) struct Ahead<'a, T> {
+    pub(super) weights: Rows<'a, T>,
+    /// Which of its inputs are not zero in some matrix.
+    pub(super) needed: u64,
+}
+
+impl<T> Ahead<'_, T> {
+    pub(super) const NOTHING: Self = Ahead {
+        weights: Rows {
+            lines: &[],
+            width: 0,
+        },
+        needed: 0,
+    };
+
+    /// Asks for part `i` of `parts`.
+    #[inline(never)]
+    pub(super) fn prefetch(&self, i: usize, parts: usize) {
+        let Rows { lines, width } = self.weights;
+        let (from, to) = (BLOCK * i / parts, BLOCK * (i + 1) / parts);
+        let mut rest = self.needed >> from << from & ((1 << to) - 1);
+        while rest != 0 {
+            let p = rest.trailing_zeros() as usize;
+            rest &= rest - 1;
+            if let Some(row) = lines.get(p * width..(p + 1) * width) {
+                for line in row.iter().step_by(64 / size_of::<T>()) {
+                    prefetch(line);
+                }
+            }
+        }
+    }
+}
+
+/// Vector `v` of the outputs from line `first` on: its block, and its place there.
+#[inline(always)]
+fn place<const W: usize>(first: usize, v: usize) -> (usize, usize) {
+    let output = first * LINE + v * W;
+    (output / BLOCK, output % BLOCK / W)
+}
+
+/// Adds to `N` vectors of sums, from line `first` of the group on: 0 if vectors have eight lanes, as `N` are
+/// then the whole group.
+///
+/// `sums` is blocks of outputs, each with one [`Block`] a matrix.
+#[inline(never)]
+pub(super) fn rows<S: Simd, T: Stored, V: FromHalf<S, W>, const W: usize, const N: usize>(
+    simd: S,
+    step: &Step<'_, T>,
+    first: usize,
+    sums: &mut [Block],
+) {
+    simd.vectorize(
+        #[inline(always)]
+        || {
+            let Step {
+                words,
+                x,
+                weights,
+                ahead,
+                ..
+            } = *step;
+            let count = x.len();
+            let lines = N * W / LINE;
+            // Constants, where the whole group fits in registers.
+            let (first, width) = if W == 8 {
+                (0, lines)
+            } else {
+                (first, weights.width)
+            };
+            for i in step.from..count {
+                let (x, word) = (&x[i], words[i]);
+                ahead.prefetch(i, count);
+                let mut sum = [V::splat(simd, 0.0); N];
+                for v in 0..N {
+                    let (block, at) = place::<W>(first, v);
+                    let from = &sums[block * count + i].0.as_chunks().0[at];
+                    sum[v] = V::load_array_ref(simd, from);
+                }
+                let mut rest = word;
+                while rest != 0 {
+                    let p = rest.trailing_zeros() as usize;
+                    rest &= rest - 1;
+                    let value = V::splat(simd, x.0[p]);
+                    let row = &weights.lines[p * width + first..][..lines];
+                    for v in 0..N {
+                        let weights: V = row[v * W / LINE].vector(simd, v % (LINE / W));
+                        sum[v] = value.mul_add(weights, sum[v]);
+                    }
+                }
+                for v in 0..N {
+                    let (block, at) = place::<W>(first, v);
+                    let to = &mut sums[block * count + i].0.as_chunks_mut().0[at];
+                    sum[v].store_array(to);
+                }
+            }
+        },
+    );
+}

@@ -1,0 +1,92 @@
+//! Six matrices by two vectors of outputs at a time: twelve sums in registers, one load of weights for six
+//! multiply-adds. Takes zeros as they come, at about 95 % of the multiply-add peak.
+
+use super::half::FromHalf;
+use super::packed::{BLOCK, Block, LINE, Line};
+use super::rows::{Ahead, Rows};
+use fearless_simd::Simd;
+
+/// Matrices of a tile.
+pub(super) const TILE: usize = 6;
+/// Vectors of a tile.
+const VECTORS: usize = 2;
+
+/// Adds what blocks of inputs contribute to a group of outputs, for as many matrices as fill tiles; how many
+/// those are.
+///
+/// `x` is blocks of inputs and `sums` blocks of outputs, each with one [`Block`] for each of `count` matrices.
+/// Only the last block may have weights for fewer than `BLOCK` inputs.
+#[inline(never)]
+pub(super) fn tiles<S: Simd, V: FromHalf<S, W>, const W: usize>(
+    simd: S,
+    x: &[Block],
+    count: usize,
+    weights: Rows<'_, Line>,
+    ahead: Ahead<'_, Line>,
+    sums: &mut [Block],
+) -> usize {
+    simd.vectorize(
+        #[inline(always)]
+        || {
+            let full = count - count % TILE;
+            let Rows { lines, width } = weights;
+            let columns = width * LINE / (VECTORS * W);
+            let parts = columns * (full / TILE);
+            let mut part = 0;
+            for pair in 0..columns {
+                let output = pair * VECTORS * W;
+                let (block, at) = (output / BLOCK, output % BLOCK / W);
+                let (line, v) = (output / LINE, output % LINE / W);
+                for first in (0..full).step_by(TILE) {
+                    ahead.prefetch(part, parts);
+                    part += 1;
+                    let sums = &mut sums[block * count + first..][..TILE];
+                    let mut tile = [[V::splat(simd, 0.0); VECTORS]; TILE];
+                    for r in 0..TILE {
+                        let row = &sums[r].0.as_chunks().0[at..][..VECTORS];
+                        for c in 0..VECTORS {
+                            tile[r][c] = V::load_array_ref(simd, &row[c]);
+                        }
+                    }
+                    let blocks = x.chunks_exact(count);
+                    for (x, lines) in blocks.zip(lines.chunks(BLOCK * width)) {
+                        let x = &x[first..][..TILE];
+                        let lines = &lines[line..];
+                        multiply::<S, V, W>(simd, x, lines, width, v, &mut tile);
+                    }
+                    for r in 0..TILE {
+                        let row = &mut sums[r].0.as_chunks_mut().0[at..][..VECTORS];
+                        for c in 0..VECTORS {
+                            tile[r][c].store_array(&mut row[c]);
+                        }
+                    }
+                }
+            }
+            full
+        },
+    )
+}
+
+/// One block of inputs.
+#[inline(always)]
+fn multiply<S: Simd, V: FromHalf<S, W>, const W: usize>(
+    simd: S,
+    x: &[Block],
+    lines: &[Line],
+    width: usize,
+    v: usize,
+    tile: &mut [[V; VECTORS]; TILE],
+) {
+    let mut held = *tile;
+    for (p, line) in lines.iter().step_by(width).enumerate().take(BLOCK) {
+        let pair = &line.0.as_chunks().0[v..][..VECTORS];
+        let low = V::load_array_ref(simd, &pair[0]);
+        let high = V::load_array_ref(simd, &pair[1]);
+        for r in 0..TILE {
+            let value = V::splat(simd, x[r].0[p]);
+            held[r][0] = value.mul_add(low, held[r][0]);
+            held[r][1] = value.mul_add(high, held[r][1]);
+        }
+    }
+    *tile = held;
+}
