@@ -19,6 +19,7 @@ fn run<F: Element + From<f32>>(
             k,
             max_concurrency: 1,
             instruction_set: set,
+            ..Options::default()
         })
         .expect("supported");
         let m: Vec<F> = matrices(n, k, batch).into_iter().map(F::from).collect();

@@ -3,6 +3,7 @@
 //! Every figure is measured in this run. Timings of one comparison are interleaved, and medians are shown.
 
 mod matrices;
+mod measure;
 
 use denise::ffi::{
     DENISE_OK, denise_decompose_batch, denise_free, denise_kernel, denise_load, denise_model,
@@ -11,6 +12,7 @@ use denise::ffi::{
 use denise::unrolled::{Curvature, File};
 use denise::{Model, Options, Outputs};
 use matrices::matrices;
+use measure::{fma_peak, median};
 use std::ffi::CStr;
 use std::mem::MaybeUninit;
 use std::ptr::{null, null_mut};
@@ -88,43 +90,6 @@ impl Drop for Case {
         // SAFETY: made by denise_load and freed once.
         unsafe { denise_free(self.model) }
     }
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
-}
-
-/// GFLOP/s of fused multiply-adds on values in registers, for about a millisecond.
-fn fma_peak() -> f64 {
-    #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
-        // SAFETY: the machine has the instructions.
-        return unsafe { fma_peak_avx2() };
-    }
-    f64::NAN
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma")]
-fn fma_peak_avx2() -> f64 {
-    use std::arch::x86_64::{_mm256_fmadd_ps, _mm256_set1_ps};
-    const ROUNDS: usize = 40_000;
-    let (x, y) = (
-        _mm256_set1_ps(std::hint::black_box(0.999)),
-        _mm256_set1_ps(1e-3),
-    );
-    // Twelve chains: more than the latency of an addition times the units that add.
-    let mut sums = [_mm256_set1_ps(1.0); 12];
-    let start = Instant::now();
-    for _ in 0..ROUNDS {
-        for sum in &mut sums {
-            *sum = _mm256_fmadd_ps(*sum, x, y);
-        }
-    }
-    let seconds = start.elapsed().as_secs_f64();
-    std::hint::black_box(sums);
-    (ROUNDS * 12 * 8 * 2) as f64 / seconds / 1e9
 }
 
 /// The multiply-adds that the built-in network cannot do without: three products with M̂ at the start; in

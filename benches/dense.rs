@@ -1,0 +1,108 @@
+//! The paper's network (n = 20, k = 3) through the Rust API: time per matrix, next to what the machine could
+//! do at best. compare/compare.py sets it beside other runtimes.
+//!
+//! Weights are random, of the size that keeps half of the values positive; inputs are low rank plus sparse. Rounds
+//! are interleaved, and medians are shown.
+
+mod matrices;
+mod measure;
+
+use denise::dense::{Activation, Layer, Network};
+use denise::{Model, Options, Outputs};
+use matrices::matrices;
+use measure::{fma_peak, median};
+use std::time::Instant;
+
+const N: usize = 20;
+const K: usize = 3;
+const WIDTHS: [usize; 6] = [210, 4200, 840, 840, 840, 60];
+
+/// After ReLU half of the values are zero, and the kernels pass over them; after tanh none is.
+fn topo0(activation: Activation) -> Network {
+    let mut state = 1_u64;
+    let mut normal = move || {
+        let uniform = (0..12).map(|_| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            (state >> 40) as f32 / (1_u32 << 24) as f32
+        });
+        uniform.sum::<f32>() - 6.0
+    };
+    let last = WIDTHS.len() - 2;
+    let layers = WIDTHS.windows(2).enumerate().map(|(t, pair)| {
+        let size = (2.0 / pair[0] as f32).sqrt();
+        Layer {
+            inputs: pair[0],
+            outputs: pair[1],
+            weights: (0..pair[0] * pair[1]).map(|_| normal() * size).collect(),
+            bias: vec![0.0; pair[1]],
+            activation: if t == last {
+                Activation::Identity
+            } else {
+                activation
+            },
+        }
+    });
+    Network {
+        n: N,
+        k: K,
+        layers: layers.collect(),
+    }
+}
+
+fn main() {
+    let flop: usize = WIDTHS.windows(2).map(|pair| 2 * pair[0] * pair[1]).sum();
+    let load = |activation, half_weights| {
+        let options = Options {
+            max_concurrency: 1,
+            half_weights,
+            ..Options::default()
+        };
+        Model::dense(&topo0(activation), &options).expect("supported")
+    };
+    let models = [
+        ("ReLU, f32", load(Activation::Relu, false)),
+        ("ReLU, f16", load(Activation::Relu, true)),
+        ("tanh, f32", load(Activation::Tanh, false)),
+    ];
+    let m = matrices(N, K, 1024);
+    let (mut l, mut s) = (m.clone(), m.clone());
+    println!(
+        "kernel: {}; {:.1} MFLOP a matrix, L and S written, one core\n",
+        models[0].1.kernel().to_string_lossy(),
+        flop as f64 / 1e6
+    );
+    println!("A multiplication by an activation that is zero counts, though it is passed over.\n");
+    println!("| network | batch | per matrix | GFLOP/s | share of the FMA peak |");
+    println!("|---|---|---|---|---|");
+    for (batch, rounds) in [(1, 401), (8, 101), (64, 31), (1024, 9)] {
+        let mut peaks = Vec::new();
+        let mut times = vec![Vec::new(); models.len()];
+        for round in 0..rounds {
+            peaks.push(fma_peak());
+            for ((_, model), times) in models.iter().zip(&mut times) {
+                let first = round * batch % (1024 - batch + 1);
+                let range = first * N * N..(first + batch) * N * N;
+                let out = Outputs {
+                    l: Some(&mut l[range.clone()]),
+                    s: Some(&mut s[range.clone()]),
+                    ..Outputs::default()
+                };
+                let start = Instant::now();
+                model.decompose(&m[range], out).expect("finite matrices");
+                times.push(start.elapsed().as_secs_f64() / batch as f64);
+            }
+        }
+        let peak = median(peaks);
+        for ((name, _), times) in models.iter().zip(times) {
+            let time = median(times);
+            let speed = flop as f64 / time / 1e9;
+            println!(
+                "| {name} | {batch} | {:.1} µs | {speed:.1} | {:.0} % |",
+                time * 1e6,
+                100.0 * speed / peak
+            );
+        }
+    }
+}
