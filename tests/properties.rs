@@ -172,6 +172,7 @@ fn split<F: Value>(instruction_set: InstructionSet, m: &DMatrix<f64>, k: usize) 
         k,
         max_concurrency: 1,
         instruction_set,
+        ..Options::default()
     };
     let model = Model::builtin(&options).expect("supported");
     let one: Vec<F> = m.as_slice().iter().map(|&x| F::new(x)).collect();

@@ -9,11 +9,11 @@ use super::packed::{BLOCK, Packed};
 use crate::batch::{Batch, Totals};
 use crate::simd::{Isa, Real};
 use crate::status::{Error, Status};
-use core::ops::{Add, Mul, Sub};
+use core::ops::{AddAssign, Mul, Sub};
 
 /// A value type of matrices.
 pub(crate) trait Value:
-    Real + From<f32> + Into<f64> + Add<Output = Self> + Mul<Output = Self> + Sub<Output = Self>
+    Real + From<f32> + Into<f64> + AddAssign + Mul<Output = Self> + Sub<Output = Self>
 {
 }
 impl Value for f32 {}
@@ -88,7 +88,7 @@ impl Engine {
             workspace.finite[i] = finite;
             for (p, &x) in lower().enumerate() {
                 let x = if finite {
-                    x.to_f32().clamp(-limit, limit)
+                    x.to_f32().min(limit).max(-limit)
                 } else {
                     0.0
                 };
@@ -125,7 +125,7 @@ impl Engine {
             for (column, other) in u.chunks_exact(k).enumerate().take(row + 1) {
                 let mut l = F::ZERO;
                 for (&a, &b) in own.iter().zip(other) {
-                    l = l + F::from(a) * F::from(b);
+                    l += F::from(a) * F::from(b);
                 }
                 let (lower, upper) = (i * size + row * n + column, i * size + column * n + row);
                 // Before S takes the place of M.

@@ -1,6 +1,6 @@
 //! Carries a block of matrices through all layers.
 //!
-//! For each section of outputs: sums start at the bias; one block of inputs after the other is added, for all
+//! For each group of outputs: sums start at the bias; one block of inputs after the other is added, for all
 //! matrices, while its weights are in the first-level cache and the next ones are on their way; then the
 //! activation. A sum adds its inputs in their order, whichever kernel adds them and however many
 //! matrices there are, so results do not depend on that.
@@ -111,18 +111,17 @@ fn run<S: Simd, V: FromHalf<S, W>, const W: usize>(
         };
         let limit = layers.get(t + 1).map_or(limit, |next| next.limit);
         dense = 0;
-        for first in (0..layer.groups()).step_by(layer.section) {
-            let groups = first..(first + layer.section).min(layer.groups());
-            let block = first * GROUP_BLOCKS;
-            let blocks = block..(groups.end * GROUP_BLOCKS).min(layer.output_blocks());
-            let cells = blocks.start * count..blocks.end * count;
+        for group in 0..layer.groups() {
+            let first = group * GROUP_BLOCKS;
+            let blocks = first..(first + GROUP_BLOCKS).min(layer.output_blocks());
+            let cells = first * count..blocks.end * count;
             let sums = &mut y[cells.clone()];
             for (bias, sums) in layer.bias[blocks].iter().zip(sums.chunks_exact_mut(count)) {
                 sums.fill(*bias);
             }
-            pass.add::<V, W>(groups, sums);
+            pass.add::<V, W>(group, sums);
             let words = &mut next_words[cells];
-            dense += finish::<S, V, W>(simd, layer, limit, block, count, sums, words);
+            dense += finish::<S, V, W>(simd, layer, limit, first, count, sums, words);
         }
         (x, y) = (y, x);
         (words, next_words) = (next_words, words);
@@ -142,79 +141,57 @@ struct Pass<'a, S> {
 }
 
 impl<S: Simd> Pass<'_, S> {
-    /// Adds all inputs to the sums of the groups of a section.
+    /// Adds all inputs to the sums of a group.
     #[inline(never)]
-    fn add<V: FromHalf<S, W>, const W: usize>(&mut self, groups: Range<usize>, sums: &mut [Block]) {
-        let layer = self.layer;
+    fn add<V: FromHalf<S, W>, const W: usize>(&mut self, group: usize, sums: &mut [Block]) {
+        let blocks = self.layer.blocks();
         let each = if self.tiled { TILE_BLOCKS } else { 1 };
-        for block in (0..layer.blocks()).step_by(each) {
-            let blocks = block..(block + each).min(layer.blocks());
-            let of_group = sums.chunks_mut(GROUP_BLOCKS * self.count);
-            for (group, sums) in groups.clone().zip(of_group) {
-                let turn = (group - groups.start, groups.len());
-                match &layer.weights {
-                    Weights::Single(all) => {
-                        let weights = self.rows(all, group, blocks.clone());
-                        let ahead = self.ahead(all, group, block, turn);
-                        self.add_blocks::<V, W>(blocks.clone(), weights, ahead, sums);
-                    }
-                    Weights::Half(all) if self.count < FEW => {
-                        let ahead = self.ahead(all, group, block, turn);
-                        for block in blocks.clone() {
-                            let weights = self.rows(all, group, block..block + 1);
-                            self.add_rows::<_, V, W>(block, 0, weights, ahead, sums);
-                        }
-                    }
-                    Weights::Half(all) => {
-                        self.ahead(all, group, block, turn).prefetch(0, 1);
-                        let halves = self.rows(all, group, blocks.clone());
-                        let wide = core::mem::take(&mut self.wide);
-                        let weights = widen::<S, _, V, W>(self.simd, halves, wide);
-                        let ahead = Ahead::NOTHING;
-                        self.add_blocks::<V, W>(blocks.clone(), weights, ahead, sums);
-                        self.wide = wide;
-                    }
+        for block in (0..blocks).step_by(each) {
+            let blocks = block..(block + each).min(blocks);
+            match &self.layer.weights {
+                Weights::Single(all) => {
+                    let weights = self.rows(all, group, blocks.clone());
+                    let ahead = self.ahead(all, group, block);
+                    self.add_blocks::<V, W>(blocks, weights, ahead, sums);
+                }
+                Weights::Half(all) if self.count < FEW => {
+                    let weights = self.rows(all, group, block..block + 1);
+                    let ahead = self.ahead(all, group, block);
+                    self.add_rows::<_, V, W>(block, 0, weights, ahead, sums);
+                }
+                Weights::Half(all) => {
+                    self.ahead(all, group, block).prefetch(0, 1);
+                    let halves = self.rows(all, group, blocks.clone());
+                    let wide = core::mem::take(&mut self.wide);
+                    let weights = widen::<S, _, V, W>(self.simd, halves, wide);
+                    self.add_blocks::<V, W>(blocks, weights, Ahead::NOTHING, sums);
+                    self.wide = wide;
                 }
             }
         }
     }
 
     /// The weights from blocks of inputs to a group.
-    #[inline(never)]
     fn rows<'b, T>(&self, all: &'b [T], group: usize, blocks: Range<usize>) -> Rows<'b, T> {
-        let place = self.layer.place(group);
+        let (start, width) = self.layer.group(group);
         let end = (blocks.end * BLOCK).min(self.layer.inputs);
-        let lines = blocks.start * BLOCK * place.stride..end * place.stride;
-        Rows {
-            lines: &all[place.start..][lines],
-            stride: place.stride,
-            first: place.first,
-            width: place.width,
-        }
+        let lines = &all[start..][blocks.start * BLOCK * width..end * width];
+        Rows { lines, width }
     }
 
-    /// The weights of a section that will be needed soon after those of a block.
+    /// The weights that will be needed soon after those of a block.
     #[inline(never)]
-    fn ahead<'b, T>(
-        &self,
-        all: &'b [T],
-        group: usize,
-        block: usize,
-        turn: (usize, usize),
-    ) -> Ahead<'b, T> {
+    fn ahead<'b, T>(&self, all: &'b [T], group: usize, block: usize) -> Ahead<'b, T> {
         let blocks = self.layer.blocks();
         let later = block + AHEAD;
-        let (group, block) = (group + later / blocks * self.layer.section, later % blocks);
+        let (group, block) = (group + later / blocks, later % blocks);
         if group >= self.layer.groups() {
             return Ahead::NOTHING;
         }
-        let rows = self.rows(all, group, block..block + 1);
         let words = &self.words[block * self.count..][..self.count];
         Ahead {
-            lines: rows.lines,
-            stride: rows.stride,
+            weights: self.rows(all, group, block..block + 1),
             needed: words.iter().fold(0, |all, word| all | word),
-            turn,
         }
     }
 
@@ -232,7 +209,7 @@ impl<S: Simd> Pass<'_, S> {
             from = tiles::<S, V, W>(self.simd, x, self.count, weights, ahead, sums);
         }
         if from < self.count {
-            let each = weights.lines.chunks(BLOCK * weights.stride);
+            let each = weights.lines.chunks(BLOCK * weights.width);
             for (block, lines) in blocks.zip(each) {
                 let weights = Rows { lines, ..weights };
                 self.add_rows::<_, V, W>(block, from, weights, ahead, sums);
@@ -270,39 +247,27 @@ impl<S: Simd> Pass<'_, S> {
     }
 }
 
-/// Writes the lines that count to `wide`, widened and without gaps.
 #[inline(never)]
 fn widen<'a, S: Simd, T: Stored, V: FromHalf<S, W>, const W: usize>(
     simd: S,
     halves: Rows<'_, T>,
     wide: &'a mut [Line],
 ) -> Rows<'a, Line> {
-    let Rows {
-        stride,
-        first,
-        width,
-        ..
-    } = halves;
-    let len = halves.lines.len() / stride * width;
+    let lines = &mut wide[..halves.lines.len()];
     simd.vectorize(
         #[inline(always)]
         || {
-            let rows = halves.lines.chunks_exact(stride);
-            for (halves, lines) in rows.zip(wide.chunks_exact_mut(width)) {
-                for (half, line) in halves[first..].iter().zip(lines) {
-                    for (v, part) in line.0.as_chunks_mut::<W>().0.iter_mut().enumerate() {
-                        let wide: V = half.vector(simd, v);
-                        wide.store_array(part);
-                    }
+            for (half, line) in halves.lines.iter().zip(&mut *lines) {
+                for (v, part) in line.0.as_chunks_mut::<W>().0.iter_mut().enumerate() {
+                    let wide: V = half.vector(simd, v);
+                    wide.store_array(part);
                 }
             }
         },
     );
     Rows {
-        lines: &wide[..len],
-        stride: width,
-        first: 0,
-        width,
+        lines,
+        width: halves.width,
     }
 }
 

@@ -1,9 +1,9 @@
 //! The weights of a layer, in the order in which the kernels read them.
 //!
 //! A *line* is the weights from one input to 16 outputs: a cache line of `f32`. A *group* is up to six of
-//! them: as many sums as fit in registers. A *section* is one or more groups, input after input, so that it
-//! is read from its start to its end, and what an input does not need is passed over in one piece. The
-//! last group of a layer has 2, 4 or 6 lines; what is beyond the last output is zero.
+//! them, as many sums as fit in registers, input after input, so that it is read from its start to its end,
+//! and what an input does not need is passed over in one piece. The last group of a layer has 2, 4 or 6
+//! lines; what is beyond the last output is zero.
 
 use super::half::{FromHalf, narrow};
 use super::memory::memory;
@@ -17,10 +17,6 @@ pub(super) const LINE: usize = 16;
 pub(super) const GROUP: usize = 6;
 /// Inputs that the kernels take at a time: their weights for one group, 18 KB, stay in the first-level cache.
 pub(super) const BLOCK: usize = 48;
-/// Groups of a section: one, whose weights for a block of inputs stay in the first-level cache. Halves are
-/// widened into that cache, and long rows of them make better use of the memory.
-const SECTION: usize = 1;
-const HALF_SECTION: usize = 8;
 /// Blocks of outputs in a group.
 pub(super) const GROUP_BLOCKS: usize = GROUP * LINE / BLOCK;
 
@@ -71,25 +67,10 @@ pub(super) enum Weights {
     Half(Vec<HalfLine>),
 }
 
-/// Where the weights of a group are.
-#[derive(Clone, Copy)]
-pub(super) struct Place {
-    /// The first line of its section.
-    pub(super) start: usize,
-    /// The section's lines for one input.
-    pub(super) stride: usize,
-    /// The group's first line among them.
-    pub(super) first: usize,
-    /// How many it has.
-    pub(super) width: usize,
-}
-
 pub(super) struct Packed {
     pub(super) inputs: usize,
     pub(super) outputs: usize,
     pub(super) weights: Weights,
-    /// Groups of a section that is not the last.
-    pub(super) section: usize,
     /// What a sum starts from; in blocks, zero beyond the last output.
     pub(super) bias: Vec<Block>,
     /// What a sum is multiplied by in the end: 1, or a power of two if weights are halves.
@@ -108,7 +89,6 @@ impl Packed {
             inputs,
             outputs,
             weights: Weights::Single(Vec::new()),
-            section: if half { HALF_SECTION } else { SECTION },
             bias: filled(blocks, Block::ZERO)?,
             scale: filled(blocks, Block([1.0; BLOCK]))?,
             activation: layer.activation,
@@ -125,7 +105,7 @@ impl Packed {
         let quarter = f32::MAX / 4.0;
         for j in 0..outputs {
             let scale = if half { power_of_two(largest[j]) } else { 1.0 };
-            let bias = (layer.bias[j] / scale).clamp(-quarter, quarter);
+            let bias = (layer.bias[j] / scale).min(quarter).max(-quarter);
             packed.scale[j / BLOCK].0[j % BLOCK] = scale;
             // Not −0: a sum that starts there could tell an input of 0 from none.
             packed.bias[j / BLOCK].0[j % BLOCK] = bias + 0.0;
@@ -151,9 +131,8 @@ impl Packed {
     fn fill<T>(&self, layer: &Layer, lines: &mut [T], put: impl Fn(&mut T, usize, f32, f32)) {
         for (p, row) in layer.weights.chunks_exact(self.outputs).enumerate() {
             for (j, &w) in row.iter().enumerate() {
-                let place = self.place(j / (GROUP * LINE));
-                let line = place.first + j % (GROUP * LINE) / LINE;
-                let line = place.start + p * place.stride + line;
+                let (start, width) = self.group(j / (GROUP * LINE));
+                let line = start + p * width + j % (GROUP * LINE) / LINE;
                 let scale = self.scale[j / BLOCK].0[j % BLOCK];
                 put(&mut lines[line], j % LINE, w, scale);
             }
@@ -164,15 +143,11 @@ impl Packed {
         self.outputs.div_ceil(GROUP * LINE)
     }
 
-    pub(super) fn place(&self, group: usize) -> Place {
-        let lines = lines_of(self.outputs);
-        let section = group / self.section * self.section * GROUP;
-        Place {
-            start: section * self.inputs,
-            stride: (lines - section).min(self.section * GROUP),
-            first: group * GROUP - section,
-            width: (lines - group * GROUP).min(GROUP),
-        }
+    /// A group's first line, and its lines for one input.
+    pub(super) fn group(&self, group: usize) -> (usize, usize) {
+        let before = group * GROUP;
+        let width = (lines_of(self.outputs) - before).min(GROUP);
+        (before * self.inputs, width)
     }
 
     /// Blocks of outputs, with those that only pad the last group.

@@ -22,48 +22,41 @@ pub(super) struct Step<'a, T> {
     pub(super) ahead: Ahead<'a, T>,
 }
 
-/// Some of the lines of some inputs.
+/// Lines of some inputs.
 #[derive(Clone, Copy)]
 pub(super) struct Rows<'a, T> {
     pub(super) lines: &'a [T],
     /// Lines for one input.
-    pub(super) stride: usize,
-    /// The first one of these that counts.
-    pub(super) first: usize,
-    /// How many do.
     pub(super) width: usize,
 }
 
 /// Weights that a later step needs, to be on their way before it starts.
 #[derive(Clone, Copy)]
 pub(super) struct Ahead<'a, T> {
-    pub(super) lines: &'a [T],
-    /// Lines for one input.
-    pub(super) stride: usize,
+    pub(super) weights: Rows<'a, T>,
     /// Which of its inputs are not zero in some matrix.
     pub(super) needed: u64,
-    /// Which of how many steps asks for its share now.
-    pub(super) turn: (usize, usize),
 }
 
 impl<T> Ahead<'_, T> {
     pub(super) const NOTHING: Self = Ahead {
-        lines: &[],
-        stride: 0,
+        weights: Rows {
+            lines: &[],
+            width: 0,
+        },
         needed: 0,
-        turn: (0, 1),
     };
 
-    /// Asks for part `i` of `parts` of this turn's share.
+    /// Asks for part `i` of `parts`.
     #[inline(never)]
     pub(super) fn prefetch(&self, i: usize, parts: usize) {
-        let (i, parts) = (i + self.turn.0 * parts, parts * self.turn.1);
+        let Rows { lines, width } = self.weights;
         let (from, to) = (BLOCK * i / parts, BLOCK * (i + 1) / parts);
         let mut rest = self.needed >> from << from & ((1 << to) - 1);
         while rest != 0 {
             let p = rest.trailing_zeros() as usize;
             rest &= rest - 1;
-            if let Some(row) = self.lines.get(p * self.stride..(p + 1) * self.stride) {
+            if let Some(row) = lines.get(p * width..(p + 1) * width) {
                 for line in row.iter().step_by(64 / size_of::<T>()) {
                     prefetch(line);
                 }
@@ -100,11 +93,14 @@ pub(super) fn rows<S: Simd, T: Stored, V: FromHalf<S, W>, const W: usize, const 
                 ahead,
                 ..
             } = *step;
-            let (stride, column) = (weights.stride, weights.first + first);
-            // A constant, where the whole group fits in registers.
-            let first = if W == 8 { 0 } else { first };
             let count = x.len();
             let lines = N * W / LINE;
+            // Constants, where the whole group fits in registers.
+            let (first, width) = if W == 8 {
+                (0, lines)
+            } else {
+                (first, weights.width)
+            };
             for i in step.from..count {
                 let (x, word) = (&x[i], words[i]);
                 ahead.prefetch(i, count);
@@ -119,7 +115,7 @@ pub(super) fn rows<S: Simd, T: Stored, V: FromHalf<S, W>, const W: usize, const 
                     let p = rest.trailing_zeros() as usize;
                     rest &= rest - 1;
                     let value = V::splat(simd, x.0[p]);
-                    let row = &weights.lines[p * stride + column..][..lines];
+                    let row = &weights.lines[p * width + first..][..lines];
                     for v in 0..N {
                         let weights: V = row[v * W / LINE].vector(simd, v % (LINE / W));
                         sum[v] = value.mul_add(weights, sum[v]);

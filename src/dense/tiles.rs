@@ -29,12 +29,7 @@ pub(super) fn tiles<S: Simd, V: FromHalf<S, W>, const W: usize>(
         #[inline(always)]
         || {
             let full = count - count % TILE;
-            let Rows {
-                lines,
-                stride,
-                first: column,
-                width,
-            } = weights;
+            let Rows { lines, width } = weights;
             let columns = width * LINE / (VECTORS * W);
             let parts = columns * (full / TILE);
             let mut part = 0;
@@ -54,10 +49,10 @@ pub(super) fn tiles<S: Simd, V: FromHalf<S, W>, const W: usize>(
                         }
                     }
                     let blocks = x.chunks_exact(count);
-                    for (x, lines) in blocks.zip(lines.chunks(BLOCK * stride)) {
+                    for (x, lines) in blocks.zip(lines.chunks(BLOCK * width)) {
                         let x = &x[first..][..TILE];
-                        let lines = &lines[column + line..];
-                        multiply::<S, V, W>(simd, x, lines, stride, v, &mut tile);
+                        let lines = &lines[line..];
+                        multiply::<S, V, W>(simd, x, lines, width, v, &mut tile);
                     }
                     for r in 0..TILE {
                         let row = &mut sums[r].0.as_chunks_mut().0[at..][..VECTORS];
@@ -78,12 +73,12 @@ fn multiply<S: Simd, V: FromHalf<S, W>, const W: usize>(
     simd: S,
     x: &[Block],
     lines: &[Line],
-    stride: usize,
+    width: usize,
     v: usize,
     tile: &mut [[V; VECTORS]; TILE],
 ) {
     let mut held = *tile;
-    for (p, line) in lines.iter().step_by(stride).enumerate().take(BLOCK) {
+    for (p, line) in lines.iter().step_by(width).enumerate().take(BLOCK) {
         let pair = &line.0.as_chunks().0[v..][..VECTORS];
         let low = V::load_array_ref(simd, &pair[0]);
         let high = V::load_array_ref(simd, &pair[1]);

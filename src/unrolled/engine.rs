@@ -62,7 +62,7 @@ impl<F: Kernels> Engine<F> {
         engine.omega.try_reserve_exact(n * k)?;
         engine.omega.extend(omega(n, k).map(F::from_f64));
         // No vector of this shape is narrower.
-        if cfg!(test) || lanes_fit::<F, 4>(n, k) {
+        if cfg!(test) || lanes_memory::<F, 4>(n, k) <= LANES_MEMORY {
             engine.places.try_reserve_exact(n * n)?;
             engine.places.extend(lanes::places(n));
         }
@@ -160,18 +160,24 @@ fn lanes_len<F: Real, const W: usize>(n: usize, k: usize) -> usize {
     Buffers::<F, W>::len(lanes::matrix_len(n), lanes::rows(n), k) * W
 }
 
+fn lanes_memory<F: Real, const W: usize>(n: usize, k: usize) -> usize {
+    lanes_len::<F, W>(n, k) * size_of::<F>()
+}
+
 fn single_len<F: Real, const W: usize>(n: usize, k: usize) -> usize {
     let shape = Single { n };
     Buffers::<F, W>::len(shape.matrix_len::<W>(), shape.row_vectors::<W>(), k) * W
 }
 
-/// Two lanes gain little over the single shape and cost as much code as eight. Tests try them all.
-const fn worthwhile(lanes: usize) -> bool {
-    lanes > 2 || cfg!(test)
+/// Two lanes gain little over the single shape and cost as much code as eight. So do four on SSE2, for machines
+/// older than AVX2. Tests try them all.
+const fn worthwhile<F, const W: usize>() -> bool {
+    let sse2 = cfg!(target_arch = "x86_64") && size_of::<[F; W]>() <= 16;
+    (W > 2 && !sse2) || cfg!(test)
 }
 
 fn lanes_fit<F: Real, const W: usize>(n: usize, k: usize) -> bool {
-    worthwhile(W) && lanes_len::<F, W>(n, k) * size_of::<F>() <= LANES_MEMORY
+    worthwhile::<F, W>() && lanes_memory::<F, W>(n, k) <= LANES_MEMORY
 }
 
 /// Values of working memory that matrices of this size need.
@@ -204,7 +210,7 @@ impl<F: Kernels> Engine<F> {
                 Shapes::Single => false,
             };
             let group = batch.take(if lanes { W.min(batch.count) } else { 1 });
-            let finite = if worthwhile(W) && lanes {
+            let finite = if worthwhile::<F, W>() && lanes {
                 let shape = Lanes {
                     n: self.n,
                     places: &self.places,
