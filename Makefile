@@ -24,7 +24,7 @@ CXX_TEST := -std=c++17 $(WARN) $(CXXFLAGS) -I$(STAGE)/include
 # $ORIGIN: the programs find the library beside their own directory, wherever the tree is.
 LINK := -L$(STAGE)/lib -ldenise -lm -pthread -Wl,-rpath,'$$ORIGIN/stage/lib'
 
-.PHONY: all help demo examples build-examples build-mex test bench install header lint clean stage \
+.PHONY: all small help demo examples build-examples build-mex test bench install header lint clean stage \
         test-rust test-header test-library test-c test-alloc test-cpp test-valgrind test-install \
         test-program test-onnx test-octave test-examples program models results need-cargo need-c
 # One after the other also under make -j: cargo has its own jobs, and the output is for people.
@@ -33,15 +33,21 @@ LINK := -L$(STAGE)/lib -ldenise -lm -pthread -Wl,-rpath,'$$ORIGIN/stage/lib'
 all: need-cargo
 	$(CARGO) build --release --locked --lib
 
+# Without the ONNX loader and its 83 dependencies: the built-in network and the files that denise writes.
+small: need-cargo
+	$(CARGO) rustc --profile small --locked --no-default-features --lib --crate-type cdylib
+	@echo '$(TARGET)/small/libdenise.so'
+
 help:
 	@echo 'make                 build the library into $(TARGET)/release'
+	@echo 'make small           the library without the loader for other ONNX files, under 1 MB'
 	@echo 'make demo            decompose real and synthetic matrices from C++ and print a table'
 	@echo 'make examples        rolling_risk, and Denise beside the methods of the LRS library (LRS_PATH=its folder)'
 	@echo 'make test            everything that must hold; what CI runs'
 	@echo 'make bench           the table of timings'
 	@echo 'make install PREFIX=/usr/local DESTDIR='
 	@echo '                     libraries, headers, pkg-config and CMake files'
-	@echo 'make program         the command-line program, as $(TARGET)/program/denise'
+	@echo 'make program         the command-line program, as $(TARGET)/release/denise'
 	@echo 'make models          train the networks of models/ again (a quarter of an hour)'
 	@echo 'make results         measure all methods again and write docs/RESULTS.md with its figures'
 	@echo 'make header          regenerate include/denise.h from src/ffi.rs'
@@ -86,17 +92,18 @@ build-mex: stage
 
 bench: need-cargo
 	$(CARGO) bench --locked --bench table
+	$(CARGO) bench --locked --bench dense
 
 program: need-cargo
-	$(CARGO) build --profile program --locked -p denise-cli
+	$(CARGO) build --release --locked -p denise-cli
 
 # What models/README.md says made them.
 models: program
-	scripts/train_models "$(TARGET)/program/denise"
+	scripts/train_models "$(TARGET)/release/denise"
 
 # Everything that is claimed about accuracy, measured again (about ten minutes).
 results: program
-	"$(TARGET)/program/denise" results --prices tests/data/sp500/sp500_dataset.csv.gz --out docs
+	"$(TARGET)/release/denise" results --prices tests/data/sp500/sp500_dataset.csv.gz --out docs
 
 header: need-cargo
 	cp "$$(scripts/generated_header --locked)" include/denise.h
@@ -164,7 +171,10 @@ test-header: stage
 
 test-library: stage
 	@echo '== the shared library'
-	tests/check_library.sh "$(STAGE)/lib/libdenise.so.$(ABI)" $(ABI)
+	tests/check_library.sh "$(STAGE)/lib/libdenise.so.$(ABI)" $(ABI) 25000000
+	@echo '== the same without the ONNX loader'
+	@$(MAKE) --no-print-directory small
+	tests/check_library.sh "$(TARGET)/small/libdenise.so" $(ABI) 1000000
 
 test-c: stage
 	@echo '== the ABI from C'
@@ -216,8 +226,8 @@ test-valgrind: stage
 
 test-program: program
 	@echo '== the program'
-	$(CARGO) test --profile program --locked -p denise-cli
-	tests/check_program.sh "$(TARGET)/program/denise"
+	$(CARGO) test --release --locked -p denise-cli
+	tests/check_program.sh "$(TARGET)/release/denise"
 
 # Its own Python environment: nothing is installed outside build/.
 test-onnx: program
@@ -225,4 +235,4 @@ test-onnx: program
 	@scripts/need python3:python3
 	@python3 -m venv build/venv 2>/dev/null || { scripts/need python3-venv:python3-venv; python3 -m venv build/venv; }
 	build/venv/bin/pip install --quiet --disable-pip-version-check -r tests/onnx/requirements.txt
-	tests/onnx/check_models.sh "$(TARGET)/program/denise" build/venv/bin/python
+	tests/onnx/check_models.sh "$(TARGET)/release/denise" build/venv/bin/python
