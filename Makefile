@@ -19,7 +19,8 @@ VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 
 WARN := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror
 C_TEST := -std=c11 $(WARN) -Wstrict-prototypes $(CFLAGS) -I$(STAGE)/include -Itests/c \
-          -DMODEL='"models/default.onnx"'
+          -DMODEL='"models/default.onnx"' -DDENSE='"tests/data/onnx/keras_paper.onnx"' \
+          -DOTHER='"tests/data/onnx/double.onnx"'
 CXX_TEST := -std=c++17 $(WARN) $(CXXFLAGS) -I$(STAGE)/include
 # $ORIGIN: the programs find the library beside their own directory, wherever the tree is.
 LINK := -L$(STAGE)/lib -ldenise -lm -pthread -Wl,-rpath,'$$ORIGIN/stage/lib'

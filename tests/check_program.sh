@@ -41,6 +41,8 @@ for name in L S U; do test -s "$work/split/$name.npy"; done
 "$denise" decompose "$work/M.npy" --model "$here/../models/default.onnx" --out "$work/again" > /dev/null
 cmp "$work/split/L.npy" "$work/again/L.npy" # the built-in network is the default model
 ok
+"$denise" decompose "$work/M.npy" --method ialm --out "$work/ialm" > "$work/stdout"
+has "$work/stdout" IALM
 "$denise" eval --count 50 --json > "$work/eval"
 has "$work/eval" '"distribution": "t:5"'
 for format in text markdown csv latex; do

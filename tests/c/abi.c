@@ -436,7 +436,8 @@ static void test_model_file(void) {
     denise_status status = denise_load_memory(bytes, length, NULL, &model);
     CHECK((status == DENISE_ERR_FORMAT || status == DENISE_ERR_UNSUPPORTED) && model == NULL);
   }
-  for (size_t at = 0; at < size; at += quick ? 257 : 7) {
+  /* The rest takes longer: the graph of a file that can be read is compared with its metadata. */
+  for (size_t at = 0; at < size; at += quick ? 4099 : 61) {
     unsigned char before = bytes[at];
     bytes[at] = (unsigned char)~before;
     denise_status status = denise_load_memory(bytes, size, NULL, &model);
@@ -447,6 +448,52 @@ static void test_model_file(void) {
   }
   refuse(__FILE__, options_for(0, 0), DENISE_ERR_FORMAT, __LINE__);
   refuse("/dev/zero", options_for(0, 0), DENISE_ERR_IO, __LINE__);
+}
+
+/* Networks of other programs: a Keras export with the paper's graph. */
+static void test_dense_file(void) {
+  enum { N = 6, K = 2, COUNT = 40 };
+  static float m[COUNT * N * N], u[COUNT * N * K], l[COUNT * N * N], s[COUNT * N * N];
+  static float one_u[N * K], one_l[N * N], half_l[COUNT * N * N];
+  static double wide[N * N];
+  for (size_t i = 0; i < COUNT; i++) {
+    make_matrix(wide, N, i);
+    for (size_t j = 0; j < N * N; j++) m[i * N * N + j] = (float)wide[j];
+  }
+  denise_options options = options_for(0, 0);
+  options.threads = 2;
+  char message[256];
+  options.message = message;
+  options.message_size = sizeof message;
+  denise_model *model = NULL;
+  CHECK(denise_load(DENSE, &options, &model) == DENISE_OK && message[0] == '\0');
+  CHECK(denise_n(model) == N && denise_k(model) == K && strncmp(denise_kernel(model), "dense ", 6) == 0);
+  CHECK(denise_decompose_batch(model, COUNT, m, u, l, s, NULL) == DENISE_OK);
+  for (size_t i = 0; i < COUNT; i++) { /* alone as in the batch */
+    CHECK(denise_decompose_batch(model, 1, m + i * N * N, one_u, one_l, NULL, NULL) == DENISE_OK);
+    CHECK(memcmp(one_u, u + i * N * K, sizeof one_u) == 0 && memcmp(one_l, l + i * N * N, sizeof one_l) == 0);
+  }
+  for (size_t i = 0; i < COUNT * N * N; i++) {
+    CHECK(isfinite(l[i]) && fabsf(l[i] + s[i] - m[i]) <= 1e-6F * (fabsf(l[i]) + fabsf(s[i])));
+  }
+  denise_free(model);
+
+  options.flags = DENISE_FLAG_F16;
+  CHECK(denise_load(DENSE, &options, &model) == DENISE_OK && strstr(denise_kernel(model), "f16") != NULL);
+  CHECK(denise_decompose_batch(model, COUNT, m, NULL, half_l, NULL, NULL) == DENISE_OK);
+  float largest = 0, difference = 0;
+  for (size_t i = 0; i < COUNT * N * N; i++) {
+    largest = fmaxf(largest, fabsf(l[i]));
+    difference = fmaxf(difference, fabsf(l[i] - half_l[i]));
+  }
+  CHECK(difference > 0 && difference < 0.02F * largest);
+  denise_free(model);
+  CHECK(denise_load(NULL, &options, &model) == DENISE_ERR_UNSUPPORTED && strstr(message, "16-bit") != NULL);
+  options.flags = 0;
+  options.n = 7;
+  CHECK(denise_load(DENSE, &options, &model) == DENISE_ERR_SHAPE && strstr(message, "n = 6") != NULL);
+  options.n = 0;
+  CHECK(denise_load(OTHER, &options, &model) == DENISE_ERR_UNSUPPORTED && strlen(message) > 20);
 }
 
 /* The message fits its buffer, whatever the size, and is a prefix of the whole. */
@@ -1149,6 +1196,7 @@ int main(int argc, char **argv) {
   test_load_errors();
   test_load_memory();
   test_model_file();
+  test_dense_file();
   test_message_size();
   test_out_of_memory();
   uint32_t flags[3];

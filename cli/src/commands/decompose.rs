@@ -2,10 +2,13 @@
 
 use super::input::Input;
 use super::model::Model;
-use crate::files::npy;
+use crate::evaluate::Method;
+use crate::files::{Stack, npy};
+use denise::challengers::Solver;
 use denise::{Outputs, Report, Status};
 use std::error::Error;
 use std::path::PathBuf;
+use std::time::Instant;
 
 /// Options of `denise decompose`.
 #[derive(clap::Args)]
@@ -14,10 +17,16 @@ pub struct Args {
     input: Input,
     #[command(flatten)]
     model: Model,
-    /// Largest rank of L; without it, the model's own.
+    /// The network, or a classical method to check it against.
+    #[arg(long, value_enum, default_value_t = Method::Denise)]
+    method: Method,
+    /// Largest rank of L; without it, the model's own, or 3.
     #[arg(long, short)]
     k: Option<usize>,
-    /// Folder for L.npy, S.npy, U.npy and summary.json.
+    /// λ of a classical method; without it, the paper's.
+    #[arg(long, default_value_t = 0.0)]
+    lambda: f64,
+    /// Folder for L.npy, S.npy, summary.json and, of a network, U.npy.
     #[arg(long, short, value_name = "FOLDER")]
     out: PathBuf,
     /// Print the summary as JSON.
@@ -25,59 +34,160 @@ pub struct Args {
     json: bool,
 }
 
+/// What came out.
+struct Split {
+    l: Vec<f64>,
+    s: Vec<f64>,
+    /// With its number of columns.
+    u: Option<(Vec<f64>, usize)>,
+    by: String,
+    seconds: f64,
+}
+
 /// Splits the matrices and writes what came out.
 pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     let stack = args.input.load()?;
+    let split = match args.method.challenger() {
+        Some(method) => {
+            let solver = Solver::new(method, stack.n, args.k.unwrap_or(3), args.lambda)?;
+            solve(solver, args.method, &stack)?
+        }
+        None if args.method == Method::Denise => network(args, &stack)?,
+        None => return Err("--method identity is L = M: there is nothing to compute".into()),
+    };
     let (n, count) = (stack.n, stack.count());
-    let model = args.model.open(Some(n), args.k)?;
-    let k = model.k();
-    let mut u = vec![0.0; count * n * k];
-    let (mut l, mut s) = (vec![0.0; stack.values.len()], vec![0.0; stack.values.len()]);
+    std::fs::create_dir_all(&args.out).map_err(|e| format!("{}: {e}", args.out.display()))?;
+    npy::write(&args.out.join("L.npy"), &[count, n, n], &split.l)?;
+    npy::write(&args.out.join("S.npy"), &[count, n, n], &split.s)?;
+    if let Some((u, k)) = &split.u {
+        npy::write(&args.out.join("U.npy"), &[count, n, *k], u)?;
+    }
+    let about = About::of(&stack, &split);
+    let summary = serde_json::json!({
+        "matrices": count,
+        "n": n,
+        "k": split.u.as_ref().map(|(_, k)| k),
+        "kernel": split.by,
+        "mean_residual": about.residual,
+        "mean_sparsity": about.sparsity,
+        "mean_abs_s": about.mean_abs,
+        "not_finite": about.not_finite,
+        "microseconds_per_matrix": split.seconds / count as f64 * 1e6,
+    });
+    let text = serde_json::to_string_pretty(&summary)?;
+    std::fs::write(args.out.join("summary.json"), format!("{text}\n"))?;
+    if args.json {
+        println!("{text}");
+        return Ok(());
+    }
+    let files = match split.u {
+        Some(_) => "L.npy, S.npy and U.npy",
+        None => "L.npy and S.npy",
+    };
+    println!(
+        "{count} matrices of {n}×{n}, {}: {files} are in {}",
+        split.by,
+        args.out.display()
+    );
+    println!("‖M − L‖ / ‖M‖   {:.4}", about.residual);
+    println!("zeros in S      {:.1} %", 100.0 * about.sparsity);
+    println!(
+        "time            {:.2} µs a matrix",
+        split.seconds / count as f64 * 1e6
+    );
+    Ok(())
+}
+
+fn network(args: &Args, stack: &Stack) -> Result<Split, Box<dyn Error>> {
+    let model = args.model.open(Some(stack.n), args.k)?;
+    let (count, size) = (stack.count(), stack.values.len());
+    let mut u = vec![0.0; count * stack.n * model.k()];
+    let (mut l, mut s) = (vec![0.0; size], vec![0.0; size]);
     let mut reports = vec![Report::default(); count];
-    let start = std::time::Instant::now();
+    let start = Instant::now();
     let out = Outputs {
         u: Some(&mut u),
         l: Some(&mut l),
         s: Some(&mut s),
         reports: Some(&mut reports),
     };
-    match model.decompose(&stack.values, out) {
-        Err(error) if error.status != Status::NotFinite => return Err(error.into()),
-        _ => {}
+    unless_not_finite(model.decompose(&stack.values, out))?;
+    Ok(Split {
+        seconds: start.elapsed().as_secs_f64(),
+        l,
+        s,
+        by: model.kernel().to_string_lossy().into_owned(),
+        u: Some((u, model.k())),
+    })
+}
+
+fn solve(mut solver: Solver, method: Method, stack: &Stack) -> Result<Split, Box<dyn Error>> {
+    let size = stack.values.len();
+    let (mut l, mut s) = (vec![0.0; size], vec![0.0; size]);
+    let start = Instant::now();
+    unless_not_finite(solver.solve(&stack.values, &mut l, &mut s))?;
+    Ok(Split {
+        seconds: start.elapsed().as_secs_f64(),
+        l,
+        s,
+        by: method.label().to_owned(),
+        u: None,
+    })
+}
+
+/// Matrices with NaN are counted in the summary; the others have been split.
+fn unless_not_finite(result: Result<(), denise::Error>) -> Result<(), denise::Error> {
+    match result {
+        Err(error) if error.status != Status::NotFinite => Err(error),
+        _ => Ok(()),
     }
-    let seconds = start.elapsed().as_secs_f64();
-    std::fs::create_dir_all(&args.out).map_err(|e| format!("{}: {e}", args.out.display()))?;
-    npy::write(&args.out.join("L.npy"), &[count, n, n], &l)?;
-    npy::write(&args.out.join("S.npy"), &[count, n, n], &s)?;
-    npy::write(&args.out.join("U.npy"), &[count, n, k], &u)?;
-    let mean =
-        |f: fn(&Report) -> f32| reports.iter().map(|r| f64::from(f(r))).sum::<f64>() / count as f64;
-    let summary = serde_json::json!({
-        "matrices": count,
-        "n": n,
-        "k": k,
-        "kernel": model.kernel().to_string_lossy(),
-        "mean_residual": mean(|r| r.residual),
-        "mean_sparsity": mean(|r| r.sparsity),
-        "mean_abs_s": s.iter().map(|x: &f64| x.abs()).sum::<f64>() / s.len() as f64,
-        "not_finite": reports.iter().filter(|r| r.status != 0).count(),
-        "microseconds_per_matrix": seconds / count as f64 * 1e6,
-    });
-    let text = serde_json::to_string_pretty(&summary)?;
-    std::fs::write(args.out.join("summary.json"), format!("{text}\n"))?;
-    if args.json {
-        println!("{text}");
-    } else {
-        println!(
-            "{count} matrices of {n}×{n}, rank {k}: L.npy, S.npy and U.npy are in {}",
-            args.out.display()
-        );
-        println!("‖M − L‖ / ‖M‖   {:.4}", mean(|r| r.residual));
-        println!("zeros in S      {:.1} %", 100.0 * mean(|r| r.sparsity));
-        println!(
-            "time            {:.2} µs a matrix",
-            seconds / count as f64 * 1e6
-        );
+}
+
+/// Means over the matrices that are finite.
+struct About {
+    residual: f64,
+    sparsity: f64,
+    mean_abs: f64,
+    not_finite: usize,
+}
+
+/// |S_ij| up to this share of tr(M)/n counts as zero, as in the library's reports.
+const ZERO: f64 = 0.01;
+
+impl About {
+    fn of(stack: &Stack, split: &Split) -> About {
+        let n = stack.n;
+        let mut about = About {
+            residual: 0.0,
+            sparsity: 0.0,
+            mean_abs: 0.0,
+            not_finite: 0,
+        };
+        let mut finite = 0.0;
+        for (i, m) in stack.iter().enumerate() {
+            let (l, s) = (&split.l[i * n * n..], &split.s[i * n * n..]);
+            if l[0].is_nan() {
+                about.not_finite += 1;
+                continue;
+            }
+            finite += 1.0;
+            let most = ZERO * (0..n).map(|i| m[i * n + i]).sum::<f64>() / n as f64;
+            let (mut wrong, mut norm) = (0.0, 0.0);
+            for ((m, l), s) in m.iter().zip(l).zip(s) {
+                wrong += (m - l).powi(2);
+                norm += m.powi(2);
+                about.mean_abs += s.abs() / (n * n) as f64;
+                about.sparsity += f64::from(u8::from(s.abs() <= most)) / (n * n) as f64;
+            }
+            about.residual += (wrong / norm.max(f64::MIN_POSITIVE)).sqrt();
+        }
+        for mean in [
+            &mut about.residual,
+            &mut about.sparsity,
+            &mut about.mean_abs,
+        ] {
+            *mean /= f64::max(finite, 1.0);
+        }
+        about
     }
-    Ok(())
 }
