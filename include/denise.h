@@ -23,6 +23,11 @@
 // For denise_options.flags: use AVX2 and FMA, or fail with DENISE_ERR_UNSUPPORTED.
 #define DENISE_FLAG_AVX2 2
 
+// For denise_options.flags, alone or with one of the others: keep the weights of a dense network as 16-bit
+// floating-point numbers. Half the memory and, for calls of a few matrices, about half the time; each weight keeps
+// eleven significant bits. DENISE_ERR_UNSUPPORTED for an unrolled network, which has too few weights to gain.
+#define DENISE_FLAG_F16 4
+
 // Methods of denise_solve_batch. docs/CHALLENGERS.md says how near they are to the LRS library's.
 //
 // Eigen-truncation: the k largest eigenvalues that are positive. L is positive semidefinite with rank at
@@ -57,9 +62,11 @@ typedef struct denise_model denise_model;
 typedef struct denise_options {
   // sizeof(denise_options). Lets the struct grow without breaking programs built against an older header.
   size_t struct_size;
-  // Size of the matrices, at most 512. 0: the model's own (20 for the built-in network, which takes any).
+  // Size of the matrices, at most 512. 0: the model's own (20 for the built-in network, which takes any). A
+  // dense network takes its own only; DENISE_ERR_SHAPE for another.
   uint32_t n;
-  // Largest rank of L, less than n and at most 32. 0: the model's own (3 for the built-in network, which takes any).
+  // Largest rank of L, less than n and at most 32. 0: the model's own (3 for the built-in network, which takes
+  // any; a dense network as for n).
   uint32_t k;
   // Calls that may run at once on this handle without waiting for each other; each reserves its
   // working memory when the model is loaded. At most 4096. 0: the number of CPUs.
@@ -166,7 +173,8 @@ denise_status denise_decompose_batch(const struct denise_model *model,
                                      float *s,
                                      struct denise_report *reports);
 
-// The same in double precision, on the same handle.
+// The same in double precision, on the same handle. A dense network works on m rounded to float, and u holds
+// floats; l and s are computed from them in double.
 denise_status denise_decompose_batch_f64(const struct denise_model *model,
                                          size_t count,
                                          const double *m,
