@@ -2,7 +2,7 @@
 
 use super::device::Kind;
 use super::input::Input;
-use super::model::Model;
+use super::model::{Model, Pupil};
 use super::train::save_curve;
 use crate::files::Stack;
 use crate::train::{Config, Keep, Learner, Outcome, Unsupervised, mean_abs_s, run as train};
@@ -108,7 +108,7 @@ pub fn tune(
 ) -> Result<Tuned, Box<dyn Error>> {
     let n = stack.n;
     let (known, _) = settings.halves(stack)?;
-    let (learner, k, rate) = model.learner(n, settings.k, device)?;
+    let Pupil { learner, k, rate } = model.learner(n, settings.k, device)?;
     let learn = known.len() / (n * n);
     let (fit, validation) = known.split_at((learn - learn.div_ceil(CHOOSE)) * n * n);
     let config = Config {

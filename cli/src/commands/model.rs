@@ -15,6 +15,16 @@ pub struct Model {
     pub model: Option<PathBuf>,
 }
 
+/// A network that is ready to learn.
+pub struct Pupil {
+    /// The network.
+    pub learner: Box<dyn Learner>,
+    /// Rank of L: its own if no other was asked for.
+    pub k: usize,
+    /// A learning rate that suits it.
+    pub rate: f64,
+}
+
 /// Largest learning rates for finetuning.
 const UNROLLED_RATE: f64 = 0.03;
 const DENSE_RATE: f64 = 1e-4;
@@ -45,23 +55,23 @@ impl Model {
         })
     }
 
-    /// Ready to learn from matrices of size n; with the rank, the network's own if none is given, and a
-    /// learning rate that suits it.
+    /// Ready to learn from matrices of size n.
     pub fn learner(
         &self,
         n: usize,
         k: Option<usize>,
         device: &Device,
-    ) -> Result<(Box<dyn Learner>, usize, f64), Box<dyn Error>> {
+    ) -> Result<Pupil, Box<dyn Error>> {
+        let pupil = |learner, k, rate| Pupil { learner, k, rate };
         Ok(match self.read()? {
             File::Unrolled(file) => {
                 let k = k.unwrap_or(file.k);
                 let learner = Unrolled::new(&file.layers, &[(n, k)], device);
-                (Box::new(learner), k, UNROLLED_RATE)
+                pupil(Box::new(learner), k, UNROLLED_RATE)
             }
             File::Dense(network) => {
                 let k = k.unwrap_or(network.k);
-                (Box::new(Dense::new(network, device)), k, DENSE_RATE)
+                pupil(Box::new(Dense::new(network, device)), k, DENSE_RATE)
             }
         })
     }

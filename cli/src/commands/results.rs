@@ -121,13 +121,21 @@ fn recoverable() -> Cell {
 struct Results {
     normal: Vec<Row>,
     student: Vec<Row>,
-    sizes: Vec<(usize, usize, Vec<Row>)>,
+    sizes: Vec<Size>,
     stocks: Vec<StockRow>,
     continuity: Vec<Continuity>,
 }
 
+/// The rows of one size.
+#[derive(serde::Serialize)]
+struct Size {
+    n: usize,
+    k: usize,
+    rows: Vec<Row>,
+}
+
 /// The network and eigen-truncation on other sizes.
-fn sizes(args: &Args) -> Result<Vec<(usize, usize, Vec<Row>)>, Box<dyn Error>> {
+fn sizes(args: &Args) -> Result<Vec<Size>, Box<dyn Error>> {
     let mut all = Vec::new();
     for (n, k) in SIZES {
         let model = args.model.open(Some(n), Some(k))?;
@@ -142,7 +150,7 @@ fn sizes(args: &Args) -> Result<Vec<(usize, usize, Vec<Row>)>, Box<dyn Error>> {
             seed: args.seed,
             lambda: 0.0,
         })?;
-        all.push((n, k, rows));
+        all.push(Size { n, k, rows });
     }
     Ok(all)
 }
@@ -349,7 +357,7 @@ impl Results {
         );
         text += "\n![M, L and S of a window by each method](figures/windows.png)\n";
         text += "\n## Other sizes\n\nThe same weights at s(S₀) = .95, U normal.\n";
-        for (n, k, rows) in &self.sizes {
+        for Size { n, k, rows } in &self.sizes {
             text += &format!(
                 "\nn = {n}, k = {k}:\n\n{}",
                 table(rows).write(Format::Markdown)

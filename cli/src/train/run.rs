@@ -174,7 +174,7 @@ fn validate(learner: &dyn Learner, state: &mut Checkpoint, task: &impl Task) -> 
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Loss, Matrices, Synthetic, initial};
+    use super::super::{Loss, Matrices, Synthetic, Unrolled, initial};
     use super::*;
     use crate::generator::{Cell, Distribution};
     use crate::train::{Dense, random};
