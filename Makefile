@@ -216,7 +216,7 @@ test-examples: build-examples build-mex
 test-install: stage
 	@echo '== programs outside the tree, against an installed copy'
 	@scripts/need pkg-config:pkg-config cmake:cmake
-	CC="$(CC)" CXX="$(CXX)" MAKE="$(MAKE)" tests/check_install.sh
+	DENISE_CC="$(CC)" DENISE_CXX="$(CXX)" MAKE="$(MAKE)" tests/check_install.sh
 
 test-valgrind: stage
 	@echo '== memcheck'

@@ -6,7 +6,9 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 prefix=$work/usr
-: "${CC:=gcc}" "${CXX:=g++}" "${MAKE:=make}"
+: "${MAKE:=make}"
+# Not in the environment of cargo, which would build everything again for another compiler.
+cc=${DENISE_CC:-gcc} cxx=${DENISE_CXX:-g++}
 
 block() { # block LANGUAGE: the first block of that language in the README
   awk -v start="^\`\`\`$1\$" '$0 ~ start { inside = 1; next } /^```$/ && inside { exit } inside' "$root/README.md"
@@ -58,10 +60,10 @@ build() { # build NAME COMPILER SOURCE: the three ways without CMake
     exit 1
   fi
 }
-build c "$CC" main.c
-build c++ "$CXX -std=c++17" main.cpp
+build c "$cc" main.c
+build c++ "$cxx -std=c++17" main.cpp
 
-CC=$CC CXX=$CXX cmake -S . -B cmake -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_BUILD_TYPE=Release >/dev/null
+CC=$cc CXX=$cxx cmake -S . -B cmake -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_BUILD_TYPE=Release >/dev/null
 cmake --build cmake >/dev/null
 for one in shared static shared_cpp static_cpp; do
   run "cmake-$one" "./cmake/$one"
