@@ -18,33 +18,35 @@ pub(super) fn values(
     names: &[&str],
     matrices: &[Vec<f32>],
 ) -> Result<Vec<Vec<Vec<f32>>>, Refused> {
-    std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new()
-            .name("denise-load".to_owned())
-            .stack_size(STACK)
-            .spawn_scoped(scope, || run(bytes, input, names, matrices))
-            .map_err(|_| {
-                Error::new(Status::Memory, "no thread can be started to check the file")
-            })?;
-        match thread.join() {
-            Ok(values) => values.map_err(|error| {
-                let reason = shortened(&format!("{error:#}"), 400);
-                let reason = format!("tract cannot run the file: {reason}");
-                Refused::unsupported(reason)
-            }),
-            Err(_) => Err(Error::new(
-                Status::Internal,
-                "tract failed on the file; please report it",
-            )
-            .into()),
-        }
-    })
+    // Copies, not a scoped thread: that would leave a mark in the thread-local memory of the caller's thread.
+    let mut file = Vec::new();
+    file.try_reserve_exact(bytes.len()).map_err(Error::from)?;
+    file.extend_from_slice(bytes);
+    let (input, matrices) = (input.clone(), matrices.to_vec());
+    let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
+    let thread = std::thread::Builder::new()
+        .name("denise-load".to_owned())
+        .stack_size(STACK)
+        .spawn(move || run(&file, &input, &names, &matrices))
+        .map_err(|_| Error::new(Status::Memory, "no thread can be started to check the file"))?;
+    match thread.join() {
+        Ok(values) => values.map_err(|error| {
+            let reason = shortened(&format!("{error:#}"), 400);
+            let reason = format!("tract cannot run the file: {reason}");
+            Refused::unsupported(reason)
+        }),
+        Err(_) => Err(Error::new(
+            Status::Internal,
+            "tract failed on the file; please report it",
+        )
+        .into()),
+    }
 }
 
 fn run(
     bytes: &[u8],
     input: &Input,
-    names: &[&str],
+    names: &[String],
     matrices: &[Vec<f32>],
 ) -> TractResult<Vec<Vec<Vec<f32>>>> {
     // Shapes inside of the graph follow from the input's, and what a file says about them may be wrong.
