@@ -88,7 +88,9 @@ impl Table {
     fn markdown(&self) -> String {
         let mut text = String::new();
         for (at, row) in self.all().enumerate() {
-            text += &format!("| {} |\n", row.join(" | "));
+            // A bar within a cell would end it.
+            let cells: Vec<String> = row.iter().map(|x| x.replace('|', "\\|")).collect();
+            text += &format!("| {} |\n", cells.join(" | "));
             if at == 0 {
                 text += &format!("|{}\n", "---|".repeat(row.len()));
             }
@@ -149,6 +151,12 @@ mod tests {
         let mut table = Table::new(&["method", "s(S₀)", "error, mean"]);
         table.push(vec!["a & b".into(), "0.60".into(), "1".into()]);
         table.push(vec!["µ".into(), "0.7".into(), "12.5 %".into()]);
+        let mut bars = Table::new(&["mean |S|"]);
+        bars.push(vec!["1".into()]);
+        assert!(
+            bars.write(Format::Markdown)
+                .starts_with("| mean \\|S\\| |\n")
+        );
         assert_eq!(
             table.write(Format::Text),
             "method  s(S₀)  error, mean\n--------------------------\na & b   0.60             1\nµ       0.7         12.5 %\n"
