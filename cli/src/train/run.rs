@@ -182,6 +182,10 @@ mod tests {
     use denise::dense::Activation;
 
     fn task(device: &Device) -> Synthetic {
+        task_for(Loss::Supervised, device)
+    }
+
+    fn task_for(loss: Loss, device: &Device) -> Synthetic {
         let cell = |sparsity| Cell {
             sparsity,
             distribution: Distribution::Normal(0.0, 1.0),
@@ -191,7 +195,7 @@ mod tests {
             kind(8, vec![cell(0.7), cell(0.9)]),
             kind(6, vec![cell(0.9)]),
         ];
-        Synthetic::new(kinds, Loss::Supervised, 16, 20, 3, device).unwrap()
+        Synthetic::new(kinds, loss, 16, 20, 3, device).unwrap()
     }
 
     fn config(steps: usize) -> Config {
@@ -300,6 +304,36 @@ mod tests {
         let places: Vec<usize> = (0..dense.initial().len()).step_by(37).collect();
         // Small, since ReLU has a corner.
         check_gradient(&dense, &mut task, 0, &places, 3e-3);
+    }
+
+    /// Both losses of the paper fall when they are trained for, on matrices that are not trained on.
+    #[test]
+    fn supervised_and_unsupervised_losses_decrease() {
+        let device = Device::flex();
+        let mut start = initial(4, 2);
+        start.iter_mut().for_each(|layer| layer.eta = 0.1);
+        let learner = Unrolled::new(&start, &[(8, 2), (6, 2)], &device);
+        for loss in [Loss::Supervised, Loss::Unsupervised] {
+            let mut task = task_for(loss, &device.clone().autodiff());
+            let place = folder(&format!("phi-{loss:?}"));
+            let outcome = run(&config(40), &learner, &mut task, &place).unwrap();
+            let _ = std::fs::remove_dir_all(place);
+            // Far beyond the steps above, so never seen; the first size.
+            let batch = task.batch(4000).unwrap();
+            let mut phi = |l: Tensor<3>| -> Result<Tensor<1>> {
+                let target = match loss {
+                    Loss::Supervised => batch.l.clone().ok_or("no truth")?,
+                    Loss::Unsupervised => batch.m.clone(),
+                };
+                Ok((l - target).abs().mean())
+            };
+            let before = learner
+                .gradient(&learner.initial(), &batch, &mut phi)
+                .unwrap()
+                .0;
+            let after = learner.gradient(&outcome.free, &batch, &mut phi).unwrap().0;
+            assert!(after < 0.9 * before, "{loss:?}: {before} {after}");
+        }
     }
 
     /// Fails at one step, as if the power had gone.
