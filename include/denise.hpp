@@ -165,6 +165,7 @@ bool fits(const std::optional<view<T>>& some, std::size_t size) noexcept {
 // For options::flags.
 inline constexpr std::uint32_t flag_portable = DENISE_FLAG_PORTABLE;  // only what every such machine has
 inline constexpr std::uint32_t flag_avx2 = DENISE_FLAG_AVX2;  // AVX2 and FMA, or fail with status::unsupported
+inline constexpr std::uint32_t flag_f16 = DENISE_FLAG_F16;  // 16-bit weights of a dense network; with either
 
 // What a model is loaded for. 0 means the default everywhere.
 struct options {
@@ -172,7 +173,7 @@ struct options {
   std::uint32_t k = 0;                // largest rank of L, less than n, at most 32; the model's own, or 3
   std::uint32_t threads = 0;          // threads that one call may use for a large batch; 1
   std::uint32_t max_concurrency = 0;  // calls that may run at once without waiting; the number of CPUs
-  std::uint32_t flags = 0;            // flag_portable, flag_avx2 or 0
+  std::uint32_t flags = 0;            // flags above, or 0
 };
 
 struct load_result;

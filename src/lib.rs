@@ -5,6 +5,7 @@
 //! - [`unrolled`] is the network: its specification in code, its weights, its kernels.
 //! - [`dense`] is the other kind of network: stacks of dense layers, such as the paper's.
 //! - [`challengers`] are classical methods to compare with.
+//! - `load` tells files apart; `onnx` reads those of other programs, and compares every file's graph with what will run.
 //! - `ffi` is the C ABI, in which everything above is `include/denise.h`.
 
 mod batch;
@@ -13,10 +14,13 @@ pub mod dense;
 pub mod ffi;
 mod load;
 mod model;
+#[cfg(feature = "onnx")]
+pub mod onnx;
 mod pool;
 mod simd;
 mod status;
 pub mod unrolled;
+mod wire;
 mod workspaces;
 
 pub use batch::{Outputs, Report};

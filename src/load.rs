@@ -5,6 +5,8 @@ use crate::batch::Outputs;
 use crate::dense;
 #[cfg(feature = "onnx")]
 use crate::model::{Model, Options};
+#[cfg(feature = "onnx")]
+use crate::onnx;
 use crate::status::{Error, Status};
 use crate::unrolled;
 use std::io::Read;
@@ -29,7 +31,8 @@ impl File {
     }
 
     /// From the bytes of a file. What the library will compute is compared with what the graph in the file
-    /// computes, on a few matrices; a file in which the two differ is refused.
+    /// computes, on a few matrices; a file in which the two differ is refused. (Without the feature `onnx` there is nothing
+    /// to compare with, and dense networks are not read.)
     pub fn read(bytes: &[u8]) -> Result<File, Error> {
         match unrolled::File::read(bytes) {
             Ok(file) => {
@@ -55,7 +58,7 @@ fn compare_unrolled(bytes: &[u8], file: &unrolled::File) -> Result<(), Error> {
     };
     let model = Model::unrolled(&file.layers, &options)?;
     // A graph too large to be compared within a second is taken at its word.
-    dense::onnx::check_unrolled(bytes, file.n, file.k, |m| {
+    onnx::check_unrolled(bytes, file.n, file.k, |m| {
         let mut l = vec![0.0; m.len()];
         let out = Outputs {
             l: Some(&mut l),
@@ -75,7 +78,7 @@ fn compare_unrolled(_bytes: &[u8], _file: &unrolled::File) -> Result<(), Error> 
 
 #[cfg(feature = "onnx")]
 fn read_dense(bytes: &[u8], _reason: Error) -> Result<dense::Network, Error> {
-    let found = dense::onnx::read(bytes)?;
+    let found = onnx::read(bytes)?;
     let options = Options {
         max_concurrency: 1,
         ..Options::default()

@@ -45,7 +45,7 @@ pub struct Options {
     /// The instruction set to use.
     pub instruction_set: InstructionSet,
     /// Keep the weights of a dense network as 16-bit floating-point numbers: half the memory and, for
-    /// calls of a few matrices, about half the time, at eleven significant bits a weight.
+    /// calls of one matrix, about two thirds of the time, at eleven significant bits a weight.
     pub half_weights: bool,
 }
 
@@ -143,7 +143,7 @@ impl Model {
         Model::dense_for(network, options, 0)
     }
 
-    /// A network from a file: one that the program denise wrote.
+    /// A network from an ONNX file; [`File::read`](crate::File::read) says which.
     pub fn load(path: impl AsRef<Path>, options: &Options) -> Result<Model, Error> {
         let path = path.as_ref();
         whole_file(path)

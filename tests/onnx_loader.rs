@@ -5,7 +5,7 @@
 mod onnx_files;
 
 use denise::dense::Activation;
-use denise::dense::onnx::{OnnxModel, read};
+use denise::onnx::{OnnxModel, read};
 use denise::{Error, Status};
 use onnx_files::*;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -4,7 +4,7 @@
 
 mod onnx_files;
 
-use denise::dense::onnx::read;
+use denise::onnx::read;
 use onnx_files::*;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -4,7 +4,7 @@
 
 mod onnx_files;
 
-use denise::dense::onnx::check_unrolled;
+use denise::onnx::check_unrolled;
 use denise::unrolled::{File, Layer};
 use denise::{Error, Model, Options, Outputs, Status};
 use onnx_files::*;

@@ -18,11 +18,6 @@ pub(super) fn memory<T: Clone>(len: usize, value: T) -> Result<Vec<T>, Error> {
 /// Before the memory is first written. Whether the system complies does not matter.
 #[cfg(target_os = "linux")]
 fn ask_for_large_pages<T>(memory: &mut [T]) {
-    use core::ffi::{c_int, c_void};
-    unsafe extern "C" {
-        fn madvise(start: *mut c_void, length: usize, advice: c_int) -> c_int;
-    }
-    const MADV_HUGEPAGE: c_int = 14;
     const LARGE: usize = 2 << 20;
     let length = size_of_val(memory);
     let start = memory.as_mut_ptr().cast::<u8>();
@@ -31,7 +26,7 @@ fn ask_for_large_pages<T>(memory: &mut [T]) {
         // SAFETY: whole pages inside memory that is ours; the advice leaves contents and addresses as they are.
         let _ = unsafe {
             let start = start.wrapping_add(skipped).cast();
-            madvise(start, rest - rest % LARGE, MADV_HUGEPAGE)
+            libc::madvise(start, rest - rest % LARGE, libc::MADV_HUGEPAGE)
         };
     }
 }

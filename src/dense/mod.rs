@@ -7,7 +7,6 @@
 //!   sums of one matrix; the other multiplies all of them, for six matrices at once. Both add in the same
 //!   order, so they agree to the bit.
 //! - `activation`: what happens to a finished sum.
-//! - [`onnx`]: from the files of other programs.
 //! - `forward`: carries a block of matrices through all layers. `engine`: walks through a batch.
 
 #![allow(
@@ -21,8 +20,6 @@ mod forward;
 mod half;
 mod memory;
 mod network;
-#[cfg(feature = "onnx")]
-pub mod onnx;
 mod packed;
 mod reference;
 mod rows;

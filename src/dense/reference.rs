@@ -24,7 +24,7 @@ impl Network {
 }
 
 impl Activation {
-    pub(super) fn apply(self, x: f64) -> f64 {
+    pub(crate) fn apply(self, x: f64) -> f64 {
         match self {
             Activation::Identity => x,
             Activation::Relu => x.max(0.0),

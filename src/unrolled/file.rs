@@ -15,6 +15,8 @@
 use super::layers::{Curvature, Layer};
 use crate::model::{DEFAULT_K, DEFAULT_N, check_size};
 use crate::status::{Error, Status};
+use crate::wire::{Field, Message, cut_off};
+use core::cell::Cell;
 
 /// More than any network needs.
 const MAX_LAYERS: usize = 64;
@@ -100,13 +102,6 @@ fn damaged(what: &str) -> Error {
     Error::new(Status::Format, message)
 }
 
-fn no_onnx() -> Error {
-    Error::new(
-        Status::Format,
-        "the data is not an ONNX model, or is cut off; use a file that the program denise wrote",
-    )
-}
-
 fn size(text: Option<&str>, what: &str) -> Result<usize, Error> {
     text.filter(|text| text.bytes().all(|digit| digit.is_ascii_digit()))
         .and_then(|text| text.parse().ok())
@@ -174,13 +169,14 @@ impl<'a> Metadata<'a> {
     fn find(bytes: &'a [u8]) -> Result<Metadata<'a>, Error> {
         let mut metadata = Metadata::default();
         let (mut version, mut graph) = (false, false);
-        let mut fields = Fields { rest: bytes };
+        let left = Cell::new(usize::MAX);
+        let mut fields = Message::new(bytes, &left);
         while let Some((number, value)) = fields.next()? {
             match (number, value) {
-                (IR_VERSION, Value::Number) => version = true,
-                (GRAPH, Value::Bytes(_)) => graph = true,
-                (METADATA, Value::Bytes(entry)) => metadata.take(entry)?,
-                (IR_VERSION | GRAPH | METADATA, _) => return Err(no_onnx()),
+                (IR_VERSION, Field::Number(_)) => version = true,
+                (GRAPH, Field::Bytes(_)) => graph = true,
+                (METADATA, Field::Bytes(entry)) => metadata.take(entry)?,
+                (IR_VERSION | GRAPH | METADATA, _) => return Err(cut_off()),
                 _ => {}
             }
         }
@@ -188,7 +184,7 @@ impl<'a> Metadata<'a> {
         if version && graph {
             Ok(metadata)
         } else {
-            Err(no_onnx())
+            Err(cut_off())
         }
     }
 
@@ -196,12 +192,13 @@ impl<'a> Metadata<'a> {
     fn take(&mut self, entry: &'a [u8]) -> Result<(), Error> {
         // A field that is left out is empty.
         let (mut key, mut value): (&[u8], &[u8]) = (&[], &[]);
-        let mut fields = Fields { rest: entry };
+        let left = Cell::new(usize::MAX);
+        let mut fields = Message::new(entry, &left);
         while let Some(field) = fields.next()? {
             match field {
-                (KEY, Value::Bytes(text)) => key = text,
-                (VALUE, Value::Bytes(text)) => value = text,
-                (KEY | VALUE, _) => return Err(no_onnx()),
+                (KEY, Field::Bytes(text)) => key = text,
+                (VALUE, Field::Bytes(text)) => value = text,
+                (KEY | VALUE, _) => return Err(cut_off()),
                 _ => {}
             }
         }
@@ -219,83 +216,6 @@ impl<'a> Metadata<'a> {
             .map_err(|_| damaged("the file's metadata is not text where it must be"))?;
         *place = Some(text);
         Ok(())
-    }
-}
-
-/// A field's value, as far as it matters here.
-#[derive(Clone, Copy)]
-enum Value<'a> {
-    /// A number of variable length.
-    Number,
-    /// A string or a message.
-    Bytes(&'a [u8]),
-    /// A number of fixed length.
-    Fixed,
-}
-
-/// The fields of a message in the wire format of Protocol Buffers.
-struct Fields<'a> {
-    rest: &'a [u8],
-}
-
-impl<'a> Fields<'a> {
-    /// The next field's number and value; `None` at the end.
-    fn next(&mut self) -> Result<Option<(u64, Value<'a>)>, Error> {
-        if self.rest.is_empty() {
-            return Ok(None);
-        }
-        let tag = self.number()?;
-        let value = match tag & 7 {
-            0 => {
-                self.number()?;
-                Value::Number
-            }
-            1 => {
-                self.bytes(8)?;
-                Value::Fixed
-            }
-            2 => {
-                let len = self.number()?;
-                Value::Bytes(self.bytes(len)?)
-            }
-            5 => {
-                self.bytes(4)?;
-                Value::Fixed
-            }
-            // Groups, which ONNX does not use, and nonsense.
-            _ => return Err(no_onnx()),
-        };
-        match tag >> 3 {
-            number @ 1..=0x1fff_ffff => Ok(Some((number, value))),
-            _ => Err(no_onnx()),
-        }
-    }
-
-    /// Seven bits a byte, the lowest first; all bytes but the last have the top bit set.
-    fn number(&mut self) -> Result<u64, Error> {
-        let mut number = 0;
-        for shift in (0..u64::BITS).step_by(7) {
-            let (&byte, rest) = self.rest.split_first().ok_or_else(no_onnx)?;
-            self.rest = rest;
-            let bits = u64::from(byte & 0x7f);
-            if bits << shift >> shift != bits {
-                return Err(no_onnx());
-            }
-            number |= bits << shift;
-            if byte < 0x80 {
-                return Ok(number);
-            }
-        }
-        Err(no_onnx())
-    }
-
-    fn bytes(&mut self, len: u64) -> Result<&'a [u8], Error> {
-        let (bytes, rest) = usize::try_from(len)
-            .ok()
-            .and_then(|len| self.rest.split_at_checked(len))
-            .ok_or_else(no_onnx)?;
-        self.rest = rest;
-        Ok(bytes)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Whether two ways to compute a network agree.
 
-use super::super::network::{Activation, Layer, Network};
 use super::outputs::Kind;
+use crate::dense::{Activation, Layer, Network};
 
 /// How many times the error that is expected of 32-bit arithmetic is allowed. Kernels differ in the order in
 /// which they add and in how they compute exponentials, and some inputs are unlucky.

@@ -2,7 +2,7 @@
 
 use super::error::{Refused, cut_off};
 use super::proto::{MAX_RANK, too_many_axes};
-use super::wire::{Field, Message};
+use crate::wire::{Field, Message};
 use tract_onnx::prelude::f16;
 
 /// Codes of element types.

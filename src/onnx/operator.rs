@@ -1,6 +1,5 @@
 //! One node: its settings and inputs, and what each operator does.
 
-use super::super::network::Activation;
 use super::arithmetic::{Operation, binary, concat, moved, scaled};
 use super::arrange::{flatten, gather, gather_nd, reshape, slice, squeeze, transpose, unsqueeze};
 use super::budget::Budget;
@@ -11,6 +10,7 @@ use super::proto::{Attribute, Node};
 use super::stages::Stages;
 use super::tensor::{DOUBLE, Data, FLOAT};
 use super::value::{Elements, Pick, Value, axis};
+use crate::dense::Activation;
 
 /// Where a node works.
 pub(super) struct Context<'c> {

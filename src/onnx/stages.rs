@@ -1,9 +1,9 @@
 //! The layers found so far, and the network that they make.
 
-use super::super::network::{Activation, Layer, Network};
 use super::budget::Budget;
 use super::error::Refused;
 use super::value::{Factor, Pick};
+use crate::dense::{Activation, Layer, Network};
 
 /// The lower triangle of M.
 pub(super) const INPUT: usize = 0;

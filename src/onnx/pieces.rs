@@ -2,12 +2,12 @@
 //!
 //! Keras spells ELU with a factor as mask·elu(x) + (1 − mask)·factor·elu(x), where the mask is 1 where x > 0.
 
-use super::super::network::Activation;
 use super::budget::Budget;
 use super::error::Refused;
 use super::stages::Stages;
 use super::tensor::Data;
 use super::value::{Elements, Pick, Value};
+use crate::dense::Activation;
 
 /// Which elements of `x` are above zero.
 pub(super) fn greater(x: &Value, than: &Value) -> Result<Value, Refused> {

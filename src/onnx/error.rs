@@ -51,9 +51,7 @@ impl From<Error> for Refused {
 
 /// Bytes that no writer of ONNX makes.
 pub(super) fn cut_off() -> Refused {
-    Refused::damaged(
-        "the data is not an ONNX model, or is cut off or damaged; get or export it again",
-    )
+    crate::wire::cut_off().into()
 }
 
 /// A name from a file, as it may stand in a message.

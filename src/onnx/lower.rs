@@ -4,7 +4,6 @@
 //! their meaning is specified and stays, a node keeps the name that its owner knows, and nothing reaches tract
 //! that has not been understood, and measured, here. What tract makes of the same file is compared afterwards.
 
-use super::super::network::Network;
 use super::arithmetic::in_triangle;
 use super::budget::Budget;
 use super::error::{Refused, shown};
@@ -14,6 +13,7 @@ use super::proto::{self, Graph, Port};
 use super::stages::{INPUT, Stages};
 use super::tensor::{FLOAT, Stored};
 use super::value::{Elements, Pick, Value};
+use crate::dense::Network;
 use crate::model::MAX_N;
 use crate::status::Status;
 use std::collections::HashMap;

@@ -1,6 +1,6 @@
 //! Dense networks in ONNX files, as Keras, PyTorch and others export them.
 //!
-//! - `wire`, `proto`, `tensor`: the file, read in place. What a dense network has no use for is refused.
+//! - `proto`, `tensor`: the file, read in place. What a dense network has no use for is refused.
 //! - `lower`: carries the nodes out on descriptions of values (`value`, `arrange`, `arithmetic`,
 //!   `contract`, `pieces`, `operator`), which leaves layers (`stages`), within limits (`budget`). `outputs` says which of U, L and
 //!   S the graph gives.
@@ -31,10 +31,9 @@ mod stages;
 mod tensor;
 mod unrolled;
 mod value;
-mod wire;
 mod witness;
 
-use super::network::Network;
+use crate::dense::Network;
 use crate::status::{Error, Status};
 use lower::Lowered;
 use outputs::Output;
@@ -66,7 +65,7 @@ struct Sample {
 ///
 /// ```no_run
 /// let bytes = std::fs::read("network.onnx")?;
-/// let model = denise::dense::onnx::read(&bytes)?;
+/// let model = denise::onnx::read(&bytes)?;
 /// model.check(|m| {
 ///     let m: Vec<f64> = m.iter().map(|&x| x.into()).collect();
 ///     model.network().reference(&m).iter().map(|&x| x as f32).collect()
@@ -171,7 +170,7 @@ fn misread(place: &str) -> Error {
 mod tests {
     use super::*;
 
-    const PAPER: &[u8] = include_bytes!("../../../tests/data/onnx/keras_paper.onnx");
+    const PAPER: &[u8] = include_bytes!("../../tests/data/onnx/keras_paper.onnx");
 
     /// The reference of the network as it is now.
     fn check(model: &OnnxModel) -> Result<(), Error> {

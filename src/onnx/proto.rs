@@ -6,7 +6,7 @@
 
 use super::error::{Refused, cut_off, shown};
 use super::tensor::Stored;
-use super::wire::{Field, Message};
+use crate::wire::{Field, Message};
 use std::cell::Cell;
 
 /// Versions of the standard operators whose meaning is known here.
