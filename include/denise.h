@@ -24,8 +24,8 @@
 #define DENISE_FLAG_AVX2 2
 
 // For denise_options.flags, alone or with one of the others: keep the weights of a dense network as 16-bit
-// floating-point numbers. Half the memory and, for calls of a few matrices, about half the time; each weight keeps
-// eleven significant bits. DENISE_ERR_UNSUPPORTED for an unrolled network, which has too few weights to gain.
+// floating-point numbers. Half the memory and, for calls of one matrix, about two thirds of the time; each weight
+// keeps eleven significant bits. DENISE_ERR_UNSUPPORTED for an unrolled network, which has too few weights to gain.
 #define DENISE_FLAG_F16 4
 
 // Methods of denise_solve_batch. docs/CHALLENGERS.md says how near they are to the LRS library's.
@@ -135,10 +135,13 @@ extern "C" {
 // Sets every option to its default. Does nothing if options is NULL.
 void denise_options_init(struct denise_options *options);
 
-// Loads a model from a file, which the program denise writes (ONNX); path NULL gives the network built
-// into the library. options may be NULL. On success *model is a handle for denise_free; on failure it
-// is NULL: DENISE_ERR_IO if the file cannot be read, DENISE_ERR_FORMAT if it is damaged or no model,
-// DENISE_ERR_UNSUPPORTED if it is an ONNX model of another kind. Allocates.
+// Loads a model from an ONNX file: one of the program denise, or a stack of dense layers from M to U, to L or
+// to S and L, as Keras and PyTorch export it (unless the library was built without that). path NULL gives the
+// network built into the library. options may be NULL. On success *model is a handle for denise_free; on failure
+// it is NULL: DENISE_ERR_IO if the file cannot be read, DENISE_ERR_FORMAT if it is damaged or no model,
+// DENISE_ERR_UNSUPPORTED, with the operator's name, if it is an ONNX model of another kind. What will run is
+// compared with the file's graph before this returns; a thread of the library's own, which ends before this
+// returns, does part of that. Allocates.
 denise_status denise_load(const char *path,
                           const struct denise_options *options,
                           struct denise_model **model);

@@ -68,6 +68,11 @@ cp "$work/model/model.onnx" "$work/first.onnx"
 "$denise" "${train[@]}" --out "$work/model" > /dev/null 2> /dev/null
 cmp "$work/first.onnx" "$work/model/model.onnx" # nothing was left to do
 ok
+"$denise" results --count 20 --prices "$prices" --out "$work/results" > /dev/null 2>&1
+has "$work/results/RESULTS.md" 'Denise, finetuned'
+has "$work/results/RESULTS.md" '| 0.95 | RPCA-GD |'
+for name in windows accuracy distribution cost; do test -s "$work/results/figures/$name.png" -a -s "$work/results/figures/$name.svg"; done
+ok
 # The same for a dense network.
 "$denise" train -n 6 -k 2 --topology mlp --steps 20 --every 10 --batch 20 --validation 20 --test 20 --rate 0.001 --out "$work/dense" > /dev/null 2>&1
 "$denise" info "$work/dense/model.onnx" > "$work/info"

@@ -27,7 +27,7 @@ pub struct Args {
     #[arg(long, short)]
     k: Option<usize>,
     /// Matrices of each kind; 0 for none.
-    #[arg(long, default_value_t = 1000)]
+    #[arg(long, default_value_t = 10_000)]
     count: usize,
     /// Seed of the matrices.
     #[arg(long, default_value_t = 2026)]

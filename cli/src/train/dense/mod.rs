@@ -175,3 +175,51 @@ impl Learner for Dense {
         onnx::write_dense(path, &self.network(free), metadata)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generator::{Cell, Distribution as Of, samples};
+    use crate::train::batch::Batches;
+
+    #[test]
+    fn the_graph_computes_what_the_library_does() {
+        let device = Device::flex();
+        let (n, k, count) = (8, 2, 40);
+        let dense = Dense::new(random(n, k, &[36, 50, 30, 16], 5), &device);
+        let cell = Cell {
+            sparsity: 0.8,
+            distribution: Of::Normal(0.0, 1.0),
+        };
+        let m = samples(n, k, &[cell], 1, 0, count).m;
+        let batch = Batches::new(n, k, &device.clone().autodiff()).unwrap();
+        let batch = batch.make(&m, None).unwrap();
+        let mut got: Vec<f32> = Vec::new();
+        let mut loss = |l: Tensor<3>| -> Result<Tensor<1>> {
+            got = (l.clone() * batch.scale.clone())
+                .into_data()
+                .try_into_vec()?;
+            Ok(l.mean())
+        };
+        let free = dense.initial();
+        dense.gradient(&free, &batch, &mut loss).unwrap();
+        let mut want = vec![0.0; m.len()];
+        let out = denise::Outputs {
+            l: Some(&mut want),
+            ..denise::Outputs::default()
+        };
+        dense
+            .model(&free, n, k)
+            .unwrap()
+            .decompose(&m, out)
+            .unwrap();
+        let largest = want.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
+        assert!(largest > 1e-3);
+        for (got, want) in got.iter().zip(&want) {
+            assert!(
+                (f64::from(*got) - want).abs() < 1e-5 * largest,
+                "{got} {want}"
+            );
+        }
+    }
+}

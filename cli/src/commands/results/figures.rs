@@ -1,0 +1,144 @@
+//! The figures: each is saved as PNG and as SVG.
+
+use super::{Args, Results, recoverable};
+use crate::commands::input::stock_windows;
+use crate::evaluate::{Method, Row, Splitter, time};
+use crate::generator::samples;
+use crate::plot::{Axis, Picture, Scale, Series, Style, chart, comparison};
+use clap::ValueEnum;
+use std::error::Error;
+use std::path::Path;
+
+/// Sizes for the figure of costs, at k = 3.
+const COSTS: [usize; 6] = [10, 20, 40, 80, 160, 320];
+
+/// A name, and the points that go with it.
+type Points<'a> = (&'a str, Vec<(f64, f64)>);
+
+/// All of them.
+pub(super) fn draw(
+    args: &Args,
+    model: &denise::Model,
+    results: &Results,
+    figures: &Path,
+) -> Result<(), Box<dyn Error>> {
+    let save = |picture: &Picture, name: &str| -> Result<(), Box<dyn Error>> {
+        for ending in ["png", "svg"] {
+            picture.save(&figures.join(name).with_extension(ending))?;
+        }
+        Ok(())
+    };
+    save(&heat_maps(args, model)?, "windows")?;
+    save(&accuracy_against_time(&results.normal), "accuracy")?;
+    save(&distribution(&results.normal), "distribution")?;
+    save(&costs(args)?, "cost")
+}
+
+/// M, L and S of one window, by every method.
+fn heat_maps(args: &Args, model: &denise::Model) -> Result<Picture, Box<dyn Error>> {
+    let stack = stock_windows(&args.prices)?;
+    let size = stack.n * stack.n;
+    let m = &stack.values[stack.values.len() - size..][..size];
+    let methods = Method::value_variants();
+    let splits: Vec<(&str, Vec<f64>, Vec<f64>)> = methods
+        .iter()
+        .filter(|&&method| method != Method::Identity)
+        .map(|&method| {
+            let (l, s) = Splitter::new(method, model, 0.0)?.split(m)?;
+            Ok((method.label(), l, s))
+        })
+        .collect::<Result<_, Box<dyn Error>>>()?;
+    let splits: Vec<(&str, &[f64], &[f64])> = splits
+        .iter()
+        .map(|(label, l, s)| (*label, &l[..], &s[..]))
+        .collect();
+    Ok(comparison(
+        stack.n,
+        m,
+        &splits,
+        "The last window of 100 days",
+    ))
+}
+
+/// Time against error, a point for each method and sparsity.
+fn accuracy_against_time(rows: &[Row]) -> Picture {
+    let mut all: Vec<Points<'_>> = Vec::new();
+    for row in rows.iter().filter(|row| row.seconds.batch > 0.0) {
+        let point = (row.seconds.batch * 1e6, row.error_l.mean);
+        match all.iter_mut().find(|(name, _)| *name == row.method) {
+            Some((_, points)) => points.push(point),
+            None => all.push((&row.method, vec![point])),
+        }
+    }
+    chart(
+        "Error of L against time, s(S₀) from .60 to .95",
+        axis("microseconds per matrix, one core, batch", Scale::Log),
+        axis("mean ‖L − L₀‖ / ‖L₀‖", Scale::Log),
+        &series(&all, Style::Both),
+    )
+}
+
+/// Which share of matrices has at most which error, by sparsity.
+fn distribution(rows: &[Row]) -> Picture {
+    let own = rows.iter().filter(|x| x.method == Method::Denise.label());
+    let (names, points): (Vec<String>, Vec<_>) = own
+        .map(|row| {
+            let count = row.errors.len();
+            let point = |i: usize| (row.errors[i].max(1e-9), (i + 1) as f64 / count as f64);
+            // More points than the picture is wide would not show.
+            let points: Vec<_> = (0..count)
+                .step_by(count.div_ceil(400).max(1))
+                .map(point)
+                .collect();
+            (format!("s(S₀) = {:.2}", row.sparsity), points)
+        })
+        .unzip();
+    let all: Vec<Points<'_>> = names.iter().map(String::as_str).zip(points).collect();
+    chart(
+        "Denise: share of matrices with at most this error",
+        axis("‖L − L₀‖ / ‖L₀‖", Scale::Log),
+        axis("share of matrices", Scale::Linear),
+        &series(&all, Style::Line),
+    )
+}
+
+/// Time against n.
+fn costs(args: &Args) -> Result<Picture, Box<dyn Error>> {
+    let methods = Method::value_variants()
+        .iter()
+        .filter(|&&method| method != Method::Identity);
+    let mut all: Vec<(Method, Vec<(f64, f64)>)> =
+        methods.map(|&method| (method, Vec::new())).collect();
+    for n in COSTS {
+        let model = args.model.open(Some(n), Some(3))?;
+        let m = samples(n, 3, &[recoverable()], args.seed, 0, 64).m;
+        for (method, points) in &mut all {
+            let times = time(&mut Splitter::new(*method, &model, 0.0)?, &m, n * n)?;
+            points.push((n as f64, times.batch * 1e6));
+        }
+    }
+    let all: Vec<Points<'_>> = all
+        .into_iter()
+        .map(|(x, points)| (x.label(), points))
+        .collect();
+    Ok(chart(
+        "Time against the size of the matrix, k = 3",
+        axis("n", Scale::Log),
+        axis("microseconds per matrix, one core", Scale::Log),
+        &series(&all, Style::Both),
+    ))
+}
+
+fn series<'a>(all: &'a [Points<'a>], style: Style) -> Vec<Series<'a>> {
+    let one = |(name, points): &'a Points<'a>| Series {
+        name,
+        points,
+        labels: &[],
+        style,
+    };
+    all.iter().map(one).collect()
+}
+
+fn axis(label: &str, scale: Scale) -> Axis<'_> {
+    Axis { label, scale }
+}
