@@ -45,7 +45,7 @@ help:
 	@echo 'make demo            decompose real and synthetic matrices from C++ and print a table'
 	@echo 'make examples        rolling_risk, and Denise beside the methods of the LRS library (LRS_PATH=its folder)'
 	@echo 'make test            everything that must hold; what CI runs'
-	@echo 'make bench           the table of timings'
+	@echo 'make bench           timings beside onnxruntime, tract and the classical methods, as build/bench/bench.md and .json'
 	@echo 'make install PREFIX=/usr/local DESTDIR='
 	@echo '                     libraries, headers, pkg-config and CMake files'
 	@echo 'make program         the command-line program, as $(TARGET)/release/denise'
@@ -91,9 +91,18 @@ build-mex: stage
 	@mkdir -p build/matlab
 	@octave-cli --no-history --norc --quiet --eval "cd bindings/matlab; make ('$(CURDIR)/$(STAGE)', '$(CURDIR)/build/matlab')"
 
-bench: need-cargo
-	$(CARGO) bench --locked --bench table
-	$(CARGO) bench --locked --bench dense
+# One run, one report: the kernels alone, then everything side by side.
+bench: stage
+	@scripts/need python3:python3
+	@mkdir -p build/bench
+	@python3 -m venv build/bench-venv 2>/dev/null || { scripts/need python3-venv:python3-venv; python3 -m venv build/bench-venv; }
+	build/bench-venv/bin/pip install --quiet --disable-pip-version-check -r benches/compare/requirements.txt
+	$(CC) -O2 -fPIC -shared tests/c/count_malloc.c -o build/count_malloc.so
+	@for name in table dense; do \
+	  $(CARGO) bench --locked --bench $$name | tee build/bench/$$name.md || exit 1; \
+	done
+	build/bench-venv/bin/python benches/compare/bench.py $(STAGE)/lib/libdenise.so models/default.onnx build/count_malloc.so \
+	  --out build/bench --native build/bench/table.md build/bench/dense.md
 
 program: need-cargo
 	$(CARGO) build --release --locked -p denise-cli

@@ -1,5 +1,5 @@
 //! The paper's network (n = 20, k = 3) through the Rust API: time per matrix, next to what the machine could
-//! do at best. compare/compare.py sets it beside other runtimes.
+//! do at best. compare/bench.py sets it beside other runtimes.
 //!
 //! Weights are random, of the size that keeps half of the values positive; inputs are low rank plus sparse. Rounds
 //! are interleaved, and medians are shown.

@@ -37,4 +37,6 @@ def network(seed):
 
 
 if __name__ == "__main__":
+    if len(sys.argv) not in (2, 3) or sys.argv[1].startswith("-"):
+        raise SystemExit(__doc__)
     onnx.save(network(int(sys.argv[2]) if len(sys.argv) > 2 else 1), sys.argv[1])

@@ -137,7 +137,8 @@ fn results_do_not_depend_on_the_batch() {
                 Activation::Tanh,
                 Activation::LeakyRelu(0.0),
             ] {
-                let network = network(7, 2, &[113, 50], activation);
+                // Wide enough for two panels in both formats.
+                let network = network(7, 2, &[1000, 50], activation);
                 let engine = Engine::new(&network, half).unwrap();
                 let count = 2 * MATRICES + 9;
                 let mut m = to_f32(&matrices(7, 2, count, 3));
