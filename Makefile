@@ -42,7 +42,7 @@ small: need-cargo
 help:
 	@echo 'make                 build the library into $(TARGET)/release'
 	@echo 'make small           the library without the loader for other ONNX files, under 1 MB'
-	@echo 'make demo            decompose real and synthetic matrices from C++ and print a table'
+	@echo 'make demo            decompose real and synthetic matrices from C++: tables, and pictures as PNG'
 	@echo 'make examples        rolling_risk, and Denise beside the methods of the LRS library (LRS_PATH=its folder)'
 	@echo 'make test            everything that must hold; what CI runs'
 	@echo 'make bench           the table of timings'
@@ -63,12 +63,20 @@ need-c: need-cargo
 
 # ---------------------------------------------------------------------------------------------- use
 
-demo: stage
-	@echo '== the demo'
-	$(CXX) $(CXX_TEST) examples/cpp/demo.cpp -o build/demo $(LINK)
-	gzip -dc tests/data/sp500/sp500_dataset.csv.gz > build/sp500.csv
+# Against the library of `make small`: the demo runs the built-in network, and a newcomer should not wait for the compilation
+# of an ONNX loader that it does not use.
+demo: need-c
+	@echo '== 1 of 3: the library; the first time this takes a minute or two'
+	@$(MAKE) --no-print-directory small
+	@echo '== 2 of 3: the demo, a C++ program of one page (examples/cpp/demo.cpp)'
+	@mkdir -p build/demo
+	@install -m 755 "$(TARGET)/small/libdenise.so" build/demo/libdenise.so.$(ABI)
+	$(CXX) -std=c++17 $(WARN) $(CXXFLAGS) -Iinclude examples/cpp/demo.cpp -o build/demo/demo \
+	  build/demo/libdenise.so.$(ABI) -Wl,-rpath,'$$ORIGIN'
+	@gzip -dc tests/data/sp500/sp500_dataset.csv.gz > build/demo/sp500.csv
+	@echo '== 3 of 3: the demo runs, about ten seconds'
 	@echo
-	@build/demo build/sp500.csv
+	@build/demo/demo build/demo/sp500.csv "$(CURDIR)/build/demo"
 
 # Every example is one command: build/NAME, or a function for Octave and MATLAB.
 examples: build-examples build-mex
