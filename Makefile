@@ -27,7 +27,7 @@ LINK := -L$(STAGE)/lib -ldenise -lm -pthread -Wl,-rpath,'$$ORIGIN/stage/lib'
 
 .PHONY: all small help demo examples build-examples build-mex test bench install header lint clean stage \
         test-rust test-header test-library test-c test-alloc test-cpp test-valgrind test-install \
-        test-program test-onnx test-octave test-examples program models results need-cargo need-c
+        test-program test-readme test-onnx test-octave test-examples program models results need-cargo need-c
 # One after the other also under make -j: cargo has its own jobs, and the output is for people.
 .NOTPARALLEL:
 
@@ -50,9 +50,9 @@ help:
 	@echo '                     libraries, headers, pkg-config and CMake files'
 	@echo 'make program         the command-line program, as $(TARGET)/release/denise'
 	@echo 'make models          train the networks of models/ again (a quarter of an hour)'
-	@echo 'make results         measure all methods again and write docs/RESULTS.md with its figures'
+	@echo 'make results         measure all methods again; docs/RESULTS.md, its figures, the table of the README'
 	@echo 'make header          regenerate include/denise.h from src/ffi.rs'
-	@echo 'make lint            formatting and clippy'
+	@echo 'make lint            formatting, clippy and rustdoc'
 	@echo 'make clean           remove everything that was built'
 
 need-cargo:
@@ -113,6 +113,8 @@ models: program
 # Everything that is claimed about accuracy, measured again (about ten minutes).
 results: program
 	"$(TARGET)/release/denise" results --prices tests/data/sp500/sp500_dataset.csv.gz --out docs
+	"$(TARGET)/release/denise" plot tests/data/sp500/sp500_dataset.csv.gz --table prices --index 1642 -o docs/figures/window.png
+	scripts/readme_table
 
 header: need-cargo
 	cp "$$(scripts/generated_header --locked)" include/denise.h
@@ -153,7 +155,7 @@ clean:
 # --------------------------------------------------------------------------------------------- test
 
 test: lint test-rust test-header test-library test-c test-alloc test-cpp test-octave test-examples test-install test-valgrind \
-      test-program test-onnx
+      test-program test-readme test-onnx
 	@echo '== all tests passed'
 
 lint: need-cargo
@@ -161,6 +163,7 @@ lint: need-cargo
 	@scripts/need cargo-fmt:rustup/rustfmt cargo-clippy:rustup/clippy
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --locked --no-deps --workspace --quiet
 
 test-rust: need-cargo
 	@echo '== Rust tests'
@@ -237,6 +240,10 @@ test-program: program
 	@echo '== the program'
 	$(CARGO) test --release --locked -p denise-cli
 	tests/check_program.sh "$(TARGET)/release/denise"
+
+test-readme: stage build-mex program
+	@echo '== the snippets, the table and the links of the README'
+	DENISE_CC="$(CC)" DENISE_CXX="$(CXX)" CARGO="$(CARGO)" tests/check_readme.sh "$(STAGE)" build "$(TARGET)/release/denise"
 
 # Its own Python environment: nothing is installed outside build/.
 test-onnx: program
