@@ -11,9 +11,12 @@
      options.k = 5;                                      L of rank 5; 3 if left alone
      options.message = why;
      options.message_size = sizeof why;
-     if (denise_load(NULL, &options, &model) != DENISE_OK) puts(why);
-     denise_decompose_batch(model, count, m, NULL, l, s, NULL);
-     denise_free(model);
+     if (denise_load(NULL, &options, &model) == DENISE_OK) {
+       denise_decompose_batch(model, count, m, NULL, l, s, NULL);
+       denise_free(model);
+     } else {
+       puts(why);
+     }
 
    Memory. The caller owns every buffer. Matrices are row-major, one after another, n * n values each. Of
    m the lower triangle is read; l and s are written whole. Functions that load, free or solve may
@@ -124,11 +127,11 @@ typedef struct denise_report {
 // All went well: every output that was asked for is written.
 #define DENISE_OK 0
 
-// A pointer that must not be NULL is NULL. Nothing was written.
+// A pointer that must not be NULL is NULL. No output was written.
 #define DENISE_ERR_NULL_POINTER 1
 
 // An argument is out of range: a rank that is not less than n, an unknown flag or method, buffers that overlap, a
-// struct_size that is too small (denise_options_init was not called). Nothing was written.
+// struct_size that is too small (denise_options_init was not called). No output was written.
 #define DENISE_ERR_ARGUMENT 2
 
 // A file cannot be read: it is missing, not permitted, or no file.
@@ -140,7 +143,7 @@ typedef struct denise_report {
 // A model, size, method or instruction set that this build or machine does not have.
 #define DENISE_ERR_UNSUPPORTED 5
 
-// Sizes that do not fit each other, or whose product overflows. Nothing was written.
+// Sizes that do not fit each other, or whose product overflows. No output was written.
 #define DENISE_ERR_SHAPE 6
 
 // At least one matrix has a NaN or an infinity; all others were decomposed.

@@ -26,10 +26,10 @@ pub type denise_status = i32;
 
 /// All went well: every output that was asked for is written.
 pub const DENISE_OK: denise_status = 0;
-/// A pointer that must not be NULL is NULL. Nothing was written.
+/// A pointer that must not be NULL is NULL. No output was written.
 pub const DENISE_ERR_NULL_POINTER: denise_status = 1;
 /// An argument is out of range: a rank that is not less than n, an unknown flag or method, buffers that overlap, a
-/// struct_size that is too small (denise_options_init was not called). Nothing was written.
+/// struct_size that is too small (denise_options_init was not called). No output was written.
 pub const DENISE_ERR_ARGUMENT: denise_status = 2;
 /// A file cannot be read: it is missing, not permitted, or no file.
 pub const DENISE_ERR_IO: denise_status = 3;
@@ -37,7 +37,7 @@ pub const DENISE_ERR_IO: denise_status = 3;
 pub const DENISE_ERR_FORMAT: denise_status = 4;
 /// A model, size, method or instruction set that this build or machine does not have.
 pub const DENISE_ERR_UNSUPPORTED: denise_status = 5;
-/// Sizes that do not fit each other, or whose product overflows. Nothing was written.
+/// Sizes that do not fit each other, or whose product overflows. No output was written.
 pub const DENISE_ERR_SHAPE: denise_status = 6;
 /// At least one matrix has a NaN or an infinity; all others were decomposed.
 pub const DENISE_ERR_NOT_FINITE: denise_status = 7;
