@@ -25,7 +25,7 @@ CXX_TEST := -std=c++17 $(WARN) $(CXXFLAGS) -I$(STAGE)/include
 # $ORIGIN: the programs find the library beside their own directory, wherever the tree is.
 LINK := -L$(STAGE)/lib -ldenise -lm -pthread -Wl,-rpath,'$$ORIGIN/stage/lib'
 
-.PHONY: all small help demo examples build-examples build-mex test bench install header lint clean stage \
+.PHONY: all small help demo build-demo examples build-examples build-mex test bench install header lint clean stage \
         test-rust test-header test-library test-c test-alloc test-cpp test-valgrind test-install \
         test-program test-readme test-onnx test-octave test-examples program models results need-cargo need-c
 # One after the other also under make -j: cargo has its own jobs, and the output is for people.
@@ -63,20 +63,22 @@ need-c: need-cargo
 
 # ---------------------------------------------------------------------------------------------- use
 
+demo: build-demo
+	@echo '== 3 of 3: the demo runs, about ten seconds'
+	@echo
+	@build/demo/demo build/demo/sp500.csv "$(CURDIR)/build/demo"
+
 # Against the library of `make small`: the demo runs the built-in network, and a newcomer should not wait for the compilation
 # of an ONNX loader that it does not use.
-demo: need-c
+build-demo: need-c
 	@echo '== 1 of 3: the library; the first time this takes a minute or two'
 	@$(MAKE) --no-print-directory small
-	@echo '== 2 of 3: the demo, a C++ program of one page (examples/cpp/demo.cpp)'
+	@echo '== 2 of 3: the demo, a C++ program (examples/cpp/demo.cpp)'
 	@mkdir -p build/demo
 	@install -m 755 "$(TARGET)/small/libdenise.so" build/demo/libdenise.so.$(ABI)
 	$(CXX) -std=c++17 $(WARN) $(CXXFLAGS) -Iinclude examples/cpp/demo.cpp -o build/demo/demo \
 	  build/demo/libdenise.so.$(ABI) -Wl,-rpath,'$$ORIGIN'
 	@gzip -dc tests/data/sp500/sp500_dataset.csv.gz > build/demo/sp500.csv
-	@echo '== 3 of 3: the demo runs, about ten seconds'
-	@echo
-	@build/demo/demo build/demo/sp500.csv "$(CURDIR)/build/demo"
 
 # Every example is one command: build/NAME, or a function for Octave and MATLAB.
 examples: build-examples build-mex
@@ -89,7 +91,7 @@ examples: build-examples build-mex
 
 build-examples: stage
 	@echo '== the examples'
-	@for name in minimal demo compare_lrs rolling_risk; do \
+	@for name in minimal compare_lrs rolling_risk; do \
 	  $(CXX) $(CXX_TEST) "examples/cpp/$$name.cpp" -o "build/$$name" $(LINK) || exit 1; \
 	done
 	@gzip -dc tests/data/sp500/sp500_dataset.csv.gz > build/sp500.csv
@@ -219,7 +221,7 @@ test-octave: build-mex
 	@echo '== the MATLAB binding in Octave'
 	octave-cli --no-history --norc --quiet tests/octave/run_tests.m
 
-test-examples: build-examples build-mex
+test-examples: build-examples build-demo build-mex
 	@echo '== the examples, on little data'
 	@scripts/need valgrind:valgrind
 	tests/check_examples.sh build

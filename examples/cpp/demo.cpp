@@ -164,8 +164,8 @@ int main(int argc, char** argv) try {
   stocks_table(model, stocks);
   const std::string folder = argv[2];
   std::printf("\nM = L + S in colours, white is zero:\n");
-  draw_synthetic(model, folder + "/demo_synthetic.png");
-  draw_stocks(model, stocks, folder + "/demo_sp500.png");
+  draw_synthetic(model, folder + "/synthetic.png");
+  draw_stocks(model, stocks, folder + "/sp500.png");
   return 0;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "demo: %s\n", error.what());
