@@ -44,25 +44,37 @@ double stocks_lambda(const Way& way) {
   return pursuit ? 0.64 / std::sqrt(double(n)) : 0;
 }
 
+// Runs a body on parts of so many matrices; the median of their times, per matrix. Short parts, so that other programs do not
+// get into most of them.
+template <typename Body>
+double time_in_parts(std::size_t size, int rounds, Body body) {
+  constexpr std::size_t part = 40 * nn;
+  std::vector<double> times;
+  for (int round = 0; round < rounds; ++round) {
+    for (std::size_t at = 0; at < size; at += part) {
+      const std::size_t length = std::min(part, size - at);
+      times.push_back(microseconds([&] { body(at, length); }) * double(nn) / double(length));
+    }
+  }
+  return median(times);
+}
+
 // Lambda 0 is the paper's for synthetic matrices.
 Result split(const Way& way, const denise::model& model, const Matrices& m, double lambda = 0) {
   if (way.kind == Way::Kind::nothing) return {m, Matrices(m.size(), 0.0), 0};
   if (way.kind == Way::Kind::network) {  // in single precision, as most callers will use it
     const std::vector<float> in(m.begin(), m.end());
     std::vector<float> l(m.size()), s(m.size());
-    const double time = median_time(m.size() / nn, 21, [&] { model.decompose(in, l, s); });
+    const double time = time_in_parts(m.size(), 11, [&](std::size_t at, std::size_t length) {
+      model.decompose(length / nn, &in[at], nullptr, &l[at], &s[at]);
+    });
     return {Matrices(l.begin(), l.end()), Matrices(s.begin(), s.end()), time};
   }
-  // In parts, so that a median of times is to be had from one run.
   Matrices l(m.size()), s(m.size());
-  std::vector<double> times;
-  for (std::size_t at = 0; at < m.size(); at += 25 * nn) {
-    const std::size_t size = std::min(25 * nn, m.size() - at);
-    times.push_back(double(nn) / double(size) * microseconds([&] {
-      denise::solve(way.method, n, k, {&m[at], size}, {&l[at], size}, {&s[at], size}, lambda);
-    }));
-  }
-  return {l, s, median(times)};
+  const double time = time_in_parts(m.size(), 1, [&](std::size_t at, std::size_t length) {
+    denise::solve(way.method, n, k, {&m[at], length}, {&l[at], length}, {&s[at], length}, lambda);
+  });
+  return {l, s, time};
 }
 
 void print_time(double microseconds) {
