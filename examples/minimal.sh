@@ -1,3 +1,4 @@
+export PATH="$PWD/target/release:$PATH"
 cp tests/data/sp500/sp500_dataset.csv.gz prices.csv.gz           # a date and 20 prices in each line
 denise decompose prices.csv.gz --table prices --out split        # rolling correlations, split: L.npy, S.npy, U.npy
 denise finetune prices.csv.gz --table prices --out tuned         # weights for these prices; half a minute
