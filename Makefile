@@ -127,7 +127,9 @@ TO = $(DESTDIR)$(PREFIX)
 install: need-c all
 	@mkdir -p build
 	@strip --strip-debug -o build/libdenise.so "$(TARGET)/release/libdenise.so"
-	@strip --strip-debug -o build/libdenise.a "$(TARGET)/release/libdenise.a"
+	@# Some of tract's assembly does not say that it needs no executable stack; a program linked with it would get one.
+	@objcopy --strip-debug --remove-section .note.GNU-stack --add-section .note.GNU-stack=/dev/null \
+	  "$(TARGET)/release/libdenise.a" build/libdenise.a
 	@install -d "$(TO)/include" "$(TO)/lib/pkgconfig" "$(TO)/lib/cmake/denise"
 	@install -m 644 include/denise.h include/denise.hpp "$(TO)/include/"
 	@install -m 755 build/libdenise.so "$(TO)/lib/libdenise.so.$(ABI)"
@@ -165,7 +167,7 @@ lint: need-cargo
 	@scripts/need cargo-fmt:rustup/rustfmt cargo-clippy:rustup/clippy
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
-	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --locked --no-deps --workspace --quiet
+	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --locked --no-deps --quiet -p denise
 
 test-rust: need-cargo
 	@echo '== Rust tests'

@@ -48,6 +48,10 @@ build() { # build NAME COMPILER SOURCE: the three ways without CMake
     echo "the static program needs the shared library" >&2
     exit 1
   fi
+  if readelf -lW "$1-static" | grep -q 'GNU_STACK.*RWE'; then
+    echo "the static program has an executable stack" >&2
+    exit 1
+  fi
 }
 build c "$cc" main.c
 build c++ "$cxx -std=c++17" main.cpp
