@@ -25,9 +25,9 @@ CXX_TEST := -std=c++17 $(WARN) $(CXXFLAGS) -I$(STAGE)/include
 # $ORIGIN: the programs find the library beside their own directory, wherever the tree is.
 LINK := -L$(STAGE)/lib -ldenise -lm -pthread -Wl,-rpath,'$$ORIGIN/stage/lib'
 
-.PHONY: all small help demo examples build-examples build-mex test bench install header lint clean stage \
+.PHONY: all small help demo build-demo examples build-examples build-mex test bench install header lint clean stage \
         test-rust test-header test-library test-c test-alloc test-cpp test-valgrind test-install \
-        test-program test-onnx test-octave test-examples program models results need-cargo need-c
+        test-program test-readme test-onnx test-octave test-examples program models results need-cargo need-c
 # One after the other also under make -j: cargo has its own jobs, and the output is for people.
 .NOTPARALLEL:
 
@@ -42,7 +42,7 @@ small: need-cargo
 help:
 	@echo 'make                 build the library into $(TARGET)/release'
 	@echo 'make small           the library without the loader for other ONNX files, under 1 MB'
-	@echo 'make demo            decompose real and synthetic matrices from C++ and print a table'
+	@echo 'make demo            decompose real and synthetic matrices from C++: tables, and pictures as PNG'
 	@echo 'make examples        rolling_risk, and Denise beside the methods of the LRS library (LRS_PATH=its folder)'
 	@echo 'make test            everything that must hold; what CI runs'
 	@echo 'make bench           timings beside onnxruntime, tract and the classical methods, as build/bench/bench.md and .json'
@@ -50,9 +50,9 @@ help:
 	@echo '                     libraries, headers, pkg-config and CMake files'
 	@echo 'make program         the command-line program, as $(TARGET)/release/denise'
 	@echo 'make models          train the networks of models/ again (a quarter of an hour)'
-	@echo 'make results         measure all methods again and write docs/RESULTS.md with its figures'
+	@echo 'make results         measure all methods again; docs/RESULTS.md, its figures, the table of the README'
 	@echo 'make header          regenerate include/denise.h from src/ffi.rs'
-	@echo 'make lint            formatting and clippy'
+	@echo 'make lint            formatting, clippy and rustdoc'
 	@echo 'make clean           remove everything that was built'
 
 need-cargo:
@@ -63,12 +63,22 @@ need-c: need-cargo
 
 # ---------------------------------------------------------------------------------------------- use
 
-demo: stage
-	@echo '== the demo'
-	$(CXX) $(CXX_TEST) examples/cpp/demo.cpp -o build/demo $(LINK)
-	gzip -dc tests/data/sp500/sp500_dataset.csv.gz > build/sp500.csv
+demo: build-demo
+	@echo '== 3 of 3: the demo runs, about ten seconds'
 	@echo
-	@build/demo build/sp500.csv
+	@build/demo/demo build/demo/sp500.csv "$(CURDIR)/build/demo"
+
+# Against the library of `make small`: the demo runs the built-in network, and a newcomer should not wait for the compilation
+# of an ONNX loader that it does not use.
+build-demo: need-c
+	@echo '== 1 of 3: the library; the first time this takes a minute or two'
+	@$(MAKE) --no-print-directory small
+	@echo '== 2 of 3: the demo, a C++ program (examples/cpp/demo.cpp)'
+	@mkdir -p build/demo
+	@install -m 755 "$(TARGET)/small/libdenise.so" build/demo/libdenise.so.$(ABI)
+	$(CXX) -std=c++17 $(WARN) $(CXXFLAGS) -Iinclude examples/cpp/demo.cpp -o build/demo/demo \
+	  build/demo/libdenise.so.$(ABI) -Wl,-rpath,'$$ORIGIN'
+	@gzip -dc tests/data/sp500/sp500_dataset.csv.gz > build/demo/sp500.csv
 
 # Every example is one command: build/NAME, or a function for Octave and MATLAB.
 examples: build-examples build-mex
@@ -81,7 +91,7 @@ examples: build-examples build-mex
 
 build-examples: stage
 	@echo '== the examples'
-	@for name in minimal demo compare_lrs rolling_risk; do \
+	@for name in minimal compare_lrs rolling_risk; do \
 	  $(CXX) $(CXX_TEST) "examples/cpp/$$name.cpp" -o "build/$$name" $(LINK) || exit 1; \
 	done
 	@gzip -dc tests/data/sp500/sp500_dataset.csv.gz > build/sp500.csv
@@ -114,6 +124,8 @@ models: program
 # Everything that is claimed about accuracy, measured again (about ten minutes).
 results: program
 	"$(TARGET)/release/denise" results --prices tests/data/sp500/sp500_dataset.csv.gz --out docs
+	"$(TARGET)/release/denise" plot tests/data/sp500/sp500_dataset.csv.gz --table prices --index 1642 -o docs/figures/window.png
+	scripts/readme_table
 
 header: need-cargo
 	cp "$$(scripts/generated_header --locked)" include/denise.h
@@ -124,7 +136,9 @@ TO = $(DESTDIR)$(PREFIX)
 install: need-c all
 	@mkdir -p build
 	@strip --strip-debug -o build/libdenise.so "$(TARGET)/release/libdenise.so"
-	@strip --strip-debug -o build/libdenise.a "$(TARGET)/release/libdenise.a"
+	@# Some of tract's assembly does not say that it needs no executable stack; a program linked with it would get one.
+	@objcopy --strip-debug --remove-section .note.GNU-stack --add-section .note.GNU-stack=/dev/null \
+	  "$(TARGET)/release/libdenise.a" build/libdenise.a
 	@install -d "$(TO)/include" "$(TO)/lib/pkgconfig" "$(TO)/lib/cmake/denise"
 	@install -m 644 include/denise.h include/denise.hpp "$(TO)/include/"
 	@install -m 755 build/libdenise.so "$(TO)/lib/libdenise.so.$(ABI)"
@@ -154,7 +168,7 @@ clean:
 # --------------------------------------------------------------------------------------------- test
 
 test: lint test-rust test-header test-library test-c test-alloc test-cpp test-octave test-examples test-install test-valgrind \
-      test-program test-onnx
+      test-program test-readme test-onnx
 	@echo '== all tests passed'
 
 lint: need-cargo
@@ -162,6 +176,7 @@ lint: need-cargo
 	@scripts/need cargo-fmt:rustup/rustfmt cargo-clippy:rustup/clippy
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --locked --no-deps --quiet -p denise
 
 test-rust: need-cargo
 	@echo '== Rust tests'
@@ -169,7 +184,7 @@ test-rust: need-cargo
 
 test-header: stage
 	@echo '== the header is the one that src/ffi.rs gives, and compiles alone without a warning'
-	diff -u include/denise.h "$$(scripts/generated_header --locked --release)"
+	diff -u include/denise.h "$$(scripts/generated_header --locked)"
 	@for std in c99 c11 c17; do \
 	  echo "header as $$std"; \
 	  $(CC) -std=$$std $(WARN) -fsyntax-only -x c include/denise.h || exit 1; \
@@ -217,7 +232,7 @@ test-octave: build-mex
 	@echo '== the MATLAB binding in Octave'
 	octave-cli --no-history --norc --quiet tests/octave/run_tests.m
 
-test-examples: build-examples build-mex
+test-examples: build-examples build-demo build-mex
 	@echo '== the examples, on little data'
 	@scripts/need valgrind:valgrind
 	tests/check_examples.sh build
@@ -238,6 +253,10 @@ test-program: program
 	@echo '== the program'
 	$(CARGO) test --release --locked -p denise-cli
 	tests/check_program.sh "$(TARGET)/release/denise"
+
+test-readme: stage build-mex program
+	@echo '== the snippets, the table and the links of the README'
+	DENISE_CC="$(CC)" DENISE_CXX="$(CXX)" CARGO="$(CARGO)" tests/check_readme.sh "$(STAGE)" build "$(TARGET)/release/denise"
 
 # Its own Python environment: nothing is installed outside build/.
 test-onnx: program

@@ -33,6 +33,18 @@ pub struct Outputs<'a, F> {
     pub reports: Option<&'a mut [Report]>,
 }
 
+impl<'a, F> Outputs<'a, F> {
+    /// L and S, and nothing else.
+    pub fn parts(l: &'a mut [F], s: &'a mut [F]) -> Outputs<'a, F> {
+        Outputs {
+            u: None,
+            l: Some(l),
+            s: Some(s),
+            reports: None,
+        }
+    }
+}
+
 /// Matrices of one size, and their outputs. Lengths have been checked.
 pub(crate) struct Batch<'a, F> {
     pub(crate) n: usize,

@@ -20,22 +20,24 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-/// What a function returns: DENISE_OK or one of the DENISE_ERR_ codes. Codes are never reused.
+/// What a function returns: DENISE_OK, which is 0, or one of the DENISE_ERR_ codes. Codes are never reused;
+/// a newer library may have more of them.
 pub type denise_status = i32;
 
-/// All went well.
+/// All went well: every output that was asked for is written.
 pub const DENISE_OK: denise_status = 0;
-/// A pointer that must not be NULL is NULL.
+/// A pointer that must not be NULL is NULL. No output was written.
 pub const DENISE_ERR_NULL_POINTER: denise_status = 1;
-/// An argument is out of range.
+/// An argument is out of range: a rank that is not less than n, an unknown flag or method, buffers that overlap, a
+/// struct_size that is too small (denise_options_init was not called). No output was written.
 pub const DENISE_ERR_ARGUMENT: denise_status = 2;
-/// A file cannot be read.
+/// A file cannot be read: it is missing, not permitted, or no file.
 pub const DENISE_ERR_IO: denise_status = 3;
 /// The data is damaged, or is no model.
 pub const DENISE_ERR_FORMAT: denise_status = 4;
 /// A model, size, method or instruction set that this build or machine does not have.
 pub const DENISE_ERR_UNSUPPORTED: denise_status = 5;
-/// Sizes that do not fit each other, or whose product overflows.
+/// Sizes that do not fit each other, or whose product overflows. No output was written.
 pub const DENISE_ERR_SHAPE: denise_status = 6;
 /// At least one matrix has a NaN or an infinity; all others were decomposed.
 pub const DENISE_ERR_NOT_FINITE: denise_status = 7;
@@ -44,7 +46,8 @@ pub const DENISE_ERR_MEMORY: denise_status = 8;
 /// A bug in the library. The outputs are unspecified; the process is intact.
 pub const DENISE_ERR_INTERNAL: denise_status = 9;
 
-/// For denise_options.flags: use only what every machine of this architecture has (SSE2, NEON).
+/// For denise_options.flags: use only what every machine of this architecture has (SSE2, NEON), so that results are
+/// the same on all of them. Without a flag, the library takes the best that it finds on the machine.
 pub const DENISE_FLAG_PORTABLE: u32 = 1;
 /// For denise_options.flags: use AVX2 and FMA, or fail with DENISE_ERR_UNSUPPORTED.
 pub const DENISE_FLAG_AVX2: u32 = 2;
@@ -53,7 +56,8 @@ pub const DENISE_FLAG_AVX2: u32 = 2;
 /// keeps eleven significant bits. DENISE_ERR_UNSUPPORTED for an unrolled network, which has too few weights to gain.
 pub const DENISE_FLAG_F16: u32 = 4;
 
-/// Methods of denise_solve_batch. docs/CHALLENGERS.md says how near they are to the LRS library's.
+/// A method of denise_solve_batch, as are the four below. docs/CHALLENGERS.md says how near they are to the LRS
+/// library's.
 ///
 /// Eigen-truncation: the k largest eigenvalues that are positive. L is positive semidefinite with rank at
 /// most k; s = m - l. lambda is not used.
@@ -75,8 +79,8 @@ pub const DENISE_METHOD_FPCP: i32 = 4;
 /// the largest share of outliers in a row, less than 1; the paper's is 0.1 (none for n < 10).
 pub const DENISE_METHOD_RPCA_GD: i32 = 5;
 
-/// A loaded network. Immutable: any number of threads may use one handle at once, and it is freed by
-/// one call of denise_free when none of them does any more.
+/// A loaded network, made by denise_load and freed by one call of denise_free. Immutable: any number of threads
+/// may use one handle at once.
 pub struct denise_model {
     model: Model,
     pool: Option<Pool<Job>>,
@@ -84,7 +88,8 @@ pub struct denise_model {
     staging_f64: Mutex<Vec<f64>>,
 }
 
-/// What a model is loaded for. Fill it with denise_options_init, then change what you need.
+/// What a model is loaded for. Fill it with denise_options_init, then change what you need. It is read while
+/// loading and not kept.
 #[repr(C)]
 pub struct denise_options {
     /// sizeof(denise_options). Lets the struct grow without breaking programs built against an older header.
@@ -110,14 +115,14 @@ pub struct denise_options {
     pub message_size: usize,
 }
 
-/// What is known of one decomposition.
+/// What is known of one decomposition. Enough to watch a stream of matrices without asking for l or s.
 #[repr(C)]
 pub struct denise_report {
     /// Sum of |S_ij|, at most FLT_MAX.
     pub l1: f32,
-    /// ||M - L||_F / ||M||_F; 0 for the zero matrix.
+    /// ||M - L||_F / ||M||_F: 0 if L is all of M, and for the zero matrix.
     pub residual: f32,
-    /// Share of entries with |S_ij| <= 0.01 * tr(M)/n.
+    /// Share of entries with |S_ij| <= 0.01 * tr(M)/n, from 0 to 1.
     pub sparsity: f32,
     /// DENISE_OK, or DENISE_ERR_NOT_FINITE if this matrix has a NaN or an infinity (all else here is then NaN).
     pub status: i32,
@@ -163,13 +168,15 @@ pub unsafe extern "C" fn denise_options_init(options: *mut denise_options) {
     }
 }
 
-/// Loads a model from an ONNX file: one of the program denise, or a stack of dense layers from M to U, to L or
-/// to S and L, as Keras and PyTorch export it (unless the library was built without that). path NULL gives the
-/// network built into the library. options may be NULL. On success *model is a handle for denise_free; on failure
-/// it is NULL: DENISE_ERR_IO if the file cannot be read, DENISE_ERR_FORMAT if it is damaged or no model,
-/// DENISE_ERR_UNSUPPORTED, with the operator's name, if it is an ONNX model of another kind. What will run is
-/// compared with the file's graph before this returns; a thread of the library's own, which ends before this
-/// returns, does part of that. Allocates.
+/// Loads a model. path NULL gives the network built into the library; else it names an ONNX file: one that the
+/// program denise wrote or, unless the library was built without that, a stack of dense layers from M to U, to L or
+/// to S and L, as Keras and PyTorch export it. options may be NULL, for the defaults. Allocates.
+///
+/// - On success *model is a handle for denise_free; on failure it is NULL, and options.message says why.
+/// - DENISE_ERR_IO if the file cannot be read, DENISE_ERR_FORMAT if it is damaged or no model,
+///   DENISE_ERR_UNSUPPORTED, with the operator's name, if it is an ONNX model of another kind.
+/// - What will run is compared with the file's graph before this returns; a thread of the library's own, which
+///   ends before this returns, does part of that.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn denise_load(
     path: *const c_char,
@@ -207,8 +214,7 @@ pub unsafe extern "C" fn denise_load_memory(
 }
 
 /// Splits count matrices, M = L + S with L = U U' of rank at most k. Never allocates, prints or spawns;
-/// waits only if more calls run on this handle than max_concurrency. A child after fork may call it too,
-/// if no other thread was inside a call on this handle at the time.
+/// waits only if more calls run on this handle than max_concurrency.
 ///
 /// - m, l and s hold count matrices of n*n values; u holds count n x k factors; all row-major. The
 ///   lower triangle of m counts; what stands above the diagonal does not matter. u, l, s and reports may
@@ -221,7 +227,10 @@ pub unsafe extern "C" fn denise_load_memory(
 ///   finishing all others.
 /// - Results do not depend, to the bit, on count, on the place in the batch, or on threads.
 /// - Finite input gives finite output. Magnitudes are limited to the largest finite value, which with the
-///   built-in network only matrices with entries above 1e-5 of it can reach.
+///   built-in network only matrices with entries above 1e-5 of it can reach. A matrix that is not positive
+///   semidefinite is no error; the farther it is from that, the less its split means.
+/// - count 0 does nothing and is DENISE_OK.
+/// - A child after fork may call it too, if no other thread was inside a call on this handle at the time.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn denise_decompose_batch(
     model: *const denise_model,
@@ -276,7 +285,7 @@ pub unsafe extern "C" fn denise_decompose_batch_f64(
     }
 }
 
-/// Frees a model. NULL is fine. No call may be running on it.
+/// Frees a model. NULL is fine. No call may be running on it, and none may follow.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn denise_free(model: *mut denise_model) {
     if !model.is_null() {
@@ -330,7 +339,8 @@ pub extern "C" fn denise_version() -> *const c_char {
     VERSION.as_ptr().cast()
 }
 
-/// The number of the binary interface; it changes only when programs must be rebuilt.
+/// The number of the binary interface, which is also the number in the name libdenise.so.1; it changes only when
+/// programs must be rebuilt.
 #[unsafe(no_mangle)]
 pub extern "C" fn denise_abi_version() -> u32 {
     ABI_VERSION

@@ -49,6 +49,17 @@ pub struct Options {
     pub half_weights: bool,
 }
 
+impl Options {
+    /// For n×n matrices and L of rank at most k; all else as by default.
+    pub fn size(n: usize, k: usize) -> Options {
+        Options {
+            n,
+            k,
+            ..Options::default()
+        }
+    }
+}
+
 /// A value type of matrices: `f32` or `f64`.
 #[allow(private_bounds, reason = "sealed: no other crate can implement it")]
 pub trait Element: Precision {}

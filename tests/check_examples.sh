@@ -48,6 +48,31 @@ check_table() { # check_table FILE: what the table says if the library is the fa
   ! grep -q 'must not reach' "$1" || fail "the library's own output is in the table" "$1"
 }
 
+"$build/demo/demo" "$build/demo/sp500.csv" "$work" >"$work/demo"
+has "$work/demo" '^  Denise( +0\.[0-9]+){5} +[0-9.]+ us$' '^  PCP( +0\.[0-9]+){5} +[0-9]+ us$' '^  \(the truth\)' 'synthetic\.png$' 'sp500\.png$'
+# Its pictures are what a decoder takes: checksums, length, and more than one colour.
+python3 - "$work/synthetic.png" "$work/sp500.png" <<'EOF'
+import struct, sys, zlib
+for path in sys.argv[1:]:
+    data, at, chunks = open(path, "rb").read(), 8, {}
+    assert data[:8] == b"\x89PNG\r\n\x1a\n", path
+    while at < len(data):
+        size, = struct.unpack(">I", data[at:at + 4])
+        body, (crc,) = data[at + 4:at + 8 + size], struct.unpack(">I", data[at + 8 + size:at + 12 + size])
+        assert zlib.crc32(body) == crc, path
+        chunks[body[:4]] = body[4:]
+        at += 12 + size
+    width, height = struct.unpack(">II", chunks[b"IHDR"][:8])
+    pixels = zlib.decompress(chunks[b"IDAT"])
+    assert at == len(data) and list(chunks)[-1] == b"IEND" and len(pixels) == height * (width + 1), path
+    assert len(set(pixels)) > 50, path
+EOF
+passed=$((passed + 2))
+if "$build/demo/demo" "$build/demo/sp500.csv" "$work/missing" >/dev/null 2>"$work/demo_wrong"; then fail "the demo found a folder that is not there"; fi
+has "$work/demo_wrong" 'cannot write'
+if "$build/demo/demo" "$work/missing.csv" "$work" >/dev/null 2>"$work/demo_wrong"; then fail "the demo read a missing file"; fi
+has "$work/demo_wrong" 'not a table'
+
 "$build/compare_lrs" --count 2 --prices "$build/sp500.csv" >"$work/cpp"
 has "$work/cpp" '^  Denise, by denise.hpp +0\.' '^  PCP, libdenise +(0\.|not in this build)' 'git clone --recursive'
 "$build/compare_lrs" "$fake" --count 3 --prices "$build/sp500.csv" >"$work/cpp_fake"

@@ -1,13 +1,16 @@
-// What libdenise does, in two tables: matrices whose parts are known, and real stocks.
+// What libdenise does, in two tables and two pictures: matrices whose parts are known, and real stocks.
 //
-//   demo prices.csv     (a header line, then a date and one price per stock in each line)
+//   demo prices.csv folder     (a header line, then a date and one price per stock in each line)
 //
-// Every figure is measured in this run.
+// Every figure is measured in this run; the pictures go into the folder.
 #include <denise.hpp>
 
+#include "heatmap.hpp"
 #include "matrices.hpp"
 
+#include <cmath>
 #include <cstdio>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -16,100 +19,167 @@ namespace {
 using namespace examples;
 
 struct Result {
-  Matrices l;
-  double microseconds;  // per matrix; the median of several runs
+  Matrices l, s;
+  double microseconds;  // per matrix
 };
 
-// The network, in single precision as most callers will use it.
-Result denise_split(const denise::model& model, const Matrices& m) {
-  const std::vector<float> in(m.begin(), m.end());
-  std::vector<float> l(m.size()), s(m.size());
-  const double time = median_time(m.size() / nn, 21, [&] { model.decompose(in, l, s); });
-  return {Matrices(l.begin(), l.end()), time};
+// One way to split matrices. Doing nothing is one, and a table without it would flatter the others.
+struct Way {
+  enum class Kind { network, classical, nothing };
+  const char* name;
+  Kind kind;
+  denise::method method{};
+};
+const Way ways[] = {{"Denise", Way::Kind::network},
+                    {"eigen-truncation", Way::Kind::classical, denise::method::eigen},
+                    {"PCP", Way::Kind::classical, denise::method::pcp},
+                    {"IALM", Way::Kind::classical, denise::method::ialm},
+                    {"FPCP", Way::Kind::classical, denise::method::fpcp},
+                    {"RPCA-GD", Way::Kind::classical, denise::method::rpca_gd},
+                    {"L = M (do nothing)", Way::Kind::nothing}};
+
+// The paper's lambda for its stocks, of the two methods that have another one there.
+double stocks_lambda(const Way& way) {
+  const bool pursuit = way.method == denise::method::pcp || way.method == denise::method::ialm;
+  return pursuit ? 0.64 / std::sqrt(double(n)) : 0;
 }
 
-Result eigen_truncation(const Matrices& m) {
+// Runs a body on parts of so many matrices; the median of their times, per matrix. Short parts, so that other programs do not
+// get into most of them.
+template <typename Body>
+double time_in_parts(std::size_t size, int rounds, Body body) {
+  constexpr std::size_t part = 40 * nn;
+  std::vector<double> times;
+  for (int round = 0; round < rounds; ++round) {
+    for (std::size_t at = 0; at < size; at += part) {
+      const std::size_t length = std::min(part, size - at);
+      times.push_back(microseconds([&] { body(at, length); }) * double(nn) / double(length));
+    }
+  }
+  return median(times);
+}
+
+// Lambda 0 is the paper's for synthetic matrices.
+Result split(const Way& way, const denise::model& model, const Matrices& m, double lambda = 0) {
+  if (way.kind == Way::Kind::nothing) return {m, Matrices(m.size(), 0.0), 0};
+  if (way.kind == Way::Kind::network) {  // in single precision, as most callers will use it
+    const std::vector<float> in(m.begin(), m.end());
+    std::vector<float> l(m.size()), s(m.size());
+    const double time = time_in_parts(m.size(), 11, [&](std::size_t at, std::size_t length) {
+      model.decompose(length / nn, &in[at], nullptr, &l[at], &s[at]);
+    });
+    return {Matrices(l.begin(), l.end()), Matrices(s.begin(), s.end()), time};
+  }
   Matrices l(m.size()), s(m.size());
-  const double time = median_time(m.size() / nn, 5, [&] { denise::solve(denise::method::eigen, n, k, m, l, s); });
-  return {l, time};
+  const double time = time_in_parts(m.size(), 1, [&](std::size_t at, std::size_t length) {
+    denise::solve(way.method, n, k, {&m[at], length}, {&l[at], length}, {&s[at], length}, lambda);
+  });
+  return {l, s, time};
+}
+
+void print_time(double microseconds) {
+  if (microseconds > 0) std::printf("%14.*f us", microseconds < 100 ? 1 : 0, microseconds);
+  std::printf("\n");
+}
+
+// Figures appear as they are measured.
+void print_now(const char* format, double value) {
+  std::printf(format, value);
+  std::fflush(stdout);
 }
 
 void synthetic_table(const denise::model& model) {
-  constexpr std::size_t count = 2000;
+  constexpr std::size_t count = 500;
   const std::vector<double> sparsities{0.60, 0.70, 0.80, 0.90, 0.95};
-  struct Row {
-    const char* name;
-    std::vector<double> errors, zeros, times;
-  };
-  Row rows[3] = {{"Denise", {}, {}, {}}, {"eigen-truncation", {}, {}, {}}, {"L = M (do nothing)", {}, {}, {}}};
-  std::vector<double> truth;
-  for (std::size_t i = 0; i < sparsities.size(); ++i) {
-    const Synthetic data = synthetic(count, sparsities[i], unsigned(i + 1));
-    const Result results[3] = {denise_split(model, data.m), eigen_truncation(data.m), {data.m, 0}};
-    for (int r = 0; r < 3; ++r) {
-      rows[r].errors.push_back(mean_error(results[r].l, data.l0, data.l0));
-      rows[r].zeros.push_back(sparsity(data.m, results[r].l));
-      rows[r].times.push_back(results[r].microseconds);
-    }
-    truth.push_back(sparsity(data.m, data.l0));
-  }
+  std::vector<Synthetic> data;
+  for (std::size_t i = 0; i < sparsities.size(); ++i) data.push_back(synthetic(count, sparsities[i], unsigned(i + 1)));
 
   std::printf("Synthetic: M = L0 + S0, %zu x %zu, L0 of rank %zu, %zu matrices in each column\n\n", n, n, k, count);
   std::printf("  %-20s", "zeros in S0");
   for (double s0 : sparsities) std::printf("%9.0f %%", 100 * s0);
-  std::printf("%16s\n\n  error of L: ||L - L0|| / ||L0||, mean\n", "time per matrix");
-  for (Row& row : rows) {
-    std::printf("  %-20s", row.name);
-    for (double error : row.errors) std::printf("%11.4f", error);
-    std::sort(row.times.begin(), row.times.end());
-    const double time = row.times[row.times.size() / 2];
-    if (time > 0) std::printf("%13.2f us", time);
-    std::printf("\n");
+  std::printf("%17s\n\n  error of L: ||L - L0|| / ||L0||, mean\n", "time per matrix");
+  std::vector<std::vector<double>> zeros;
+  for (const Way& way : ways) {
+    std::printf("  %-20s", way.name);
+    std::vector<double> found, times;
+    for (const Synthetic& column : data) {
+      const Result result = split(way, model, column.m);
+      print_now("%11.5f", mean_error(result.l, column.l0, column.l0));
+      found.push_back(sparsity(column.m, result.l));
+      times.push_back(result.microseconds);
+    }
+    print_time(median(times));
+    zeros.push_back(found);
   }
-  std::printf("\n  zeros found: share of |S_ij| <= %.2f\n", small);
-  for (const Row& row : rows) {
-    std::printf("  %-20s", row.name);
-    for (double zeros : row.zeros) std::printf("%9.1f %%", 100 * zeros);
+  std::printf("\n  zeros found: share of |M_ij - L_ij| <= %.2f\n", small);
+  for (std::size_t i = 0; i < zeros.size(); ++i) {
+    std::printf("  %-20s", ways[i].name);
+    for (double share : zeros[i]) std::printf("%9.1f %%", 100 * share);
     std::printf("\n");
   }
   std::printf("  %-20s", "(the truth)");
-  for (double zeros : truth) std::printf("%9.1f %%", 100 * zeros);
+  for (const Synthetic& column : data) std::printf("%9.1f %%", 100 * sparsity(column.m, column.l0));
   std::printf("\n\n");
 }
 
-void sp500_table(const denise::model& model, const Matrices& m) {
-  const struct {
-    const char* name;
-    Result result;
-  } rows[] = {{"Denise", denise_split(model, m)}, {"eigen-truncation", eigen_truncation(m)}, {"L = M (do nothing)", {m, 0}}};
+void stocks_table(const denise::model& model, const Matrices& m) {
   std::printf("S&P 500: correlations of %zu stocks, %zu windows of 100 days, rank %zu\n\n", n, m.size() / nn, k);
-  std::printf("  %-20s%18s%16s%12s%18s\n", "", "||M - L|| / ||M||", "zeros in S", "mean |S|", "time per matrix");
-  for (const auto& row : rows) {
-    const Matrices& l = row.result.l;
-    std::printf("  %-20s%18.4f%14.1f %%%12.4f", row.name, mean_error(m, l, m), 100 * sparsity(m, l), mean_absolute(m, l));
-    if (row.result.microseconds > 0) std::printf("%15.2f us", row.result.microseconds);
-    std::printf("\n");
+  std::printf("  %-20s%18s%16s%12s%17s\n", "", "||M - L|| / ||M||", "zeros in M - L", "mean |S|", "time per matrix");
+  for (const Way& way : ways) {
+    std::printf("  %-20s", way.name);
+    std::fflush(stdout);
+    const Result result = split(way, model, m, stocks_lambda(way));
+    std::printf("%18.4f%14.1f %%%12.4f", mean_error(m, result.l, m), 100 * sparsity(m, result.l),
+                mean_absolute(m, result.l));
+    print_time(result.microseconds);
   }
+}
+
+void save(const std::string& path, const Picture& picture) {
+  if (!write_png(path, picture)) throw std::runtime_error("cannot write " + path);
+  std::printf("  %s\n", path.c_str());
+}
+
+// Whether the network finds the very entries that were added, which the colours tell at a glance.
+void draw_synthetic(const denise::model& model, const std::string& path) {
+  const Synthetic data = synthetic(1, 0.90, 7);
+  Matrices s0(nn);
+  for (std::size_t i = 0; i < nn; ++i) s0[i] = data.m[i] - data.l0[i];
+  const Result network = split(ways[0], model, data.m), eigen = split(ways[1], model, data.m);
+  // Entries of S0 end at 1, those of L0 go much further: a scale in between shows both.
+  save(path, draw({{"TRUTH", data.m.data(), data.l0.data(), s0.data()},
+                   {"DENISE", data.m.data(), network.l.data(), network.s.data()},
+                   {"EIGEN", data.m.data(), eigen.l.data(), eigen.s.data()}},
+                  n, 2.0));
+}
+
+void draw_stocks(const denise::model& model, const Matrices& windows, const std::string& path) {
+  const Matrices last(windows.end() - nn, windows.end());
+  const Result network = split(ways[0], model, last), eigen = split(ways[1], model, last);
+  save(path, draw({{"DENISE", last.data(), network.l.data(), network.s.data()},
+                   {"EIGEN", last.data(), eigen.l.data(), eigen.s.data()}},
+                  n, 1.0));
 }
 
 }  // namespace
 
 int main(int argc, char** argv) try {
-  if (argc != 2) {
-    std::fprintf(stderr, "usage: demo prices.csv\n");
+  if (argc != 3) {
+    std::fprintf(stderr, "usage: demo prices.csv folder\n");
     return 2;
   }
   const Matrices stocks = correlation_windows(read_prices(argv[1]));
-  if (stocks.empty()) {
-    std::fprintf(stderr, "demo: %s: not a table of %zu stocks\n", argv[1], n);
-    return 1;
-  }
+  if (stocks.empty()) throw std::runtime_error(std::string(argv[1]) + ": not a table of " + std::to_string(n) + " stocks");
   const denise::model model(denise::options{n, k});
-  std::printf("libdenise %s, kernel: %s, one thread, single precision\n\n", denise::version(), model.kernel());
+  std::printf("libdenise %s, kernel: %s, one thread\n\n", denise::version(), model.kernel());
   synthetic_table(model);
-  sp500_table(model, stocks);
+  stocks_table(model, stocks);
+  const std::string folder = argv[2];
+  std::printf("\nM = L + S in colours, white is zero:\n");
+  draw_synthetic(model, folder + "/synthetic.png");
+  draw_stocks(model, stocks, folder + "/sp500.png");
   return 0;
-} catch (const denise::error& error) {
+} catch (const std::exception& error) {
   std::fprintf(stderr, "demo: %s\n", error.what());
   return 1;
 }

@@ -185,8 +185,9 @@ pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
             "learnt from {learnt} matrices in {seconds:.1} s: {}",
             place.display()
         );
+        let whom = if test.is_empty() { "of them" } else { "others" };
         println!(
-            "mean |S| on {} others: {before:.4} before, {after:.4} after",
+            "mean |S| on {} {whom}: {before:.4} before, {after:.4} after",
             tested.len() / size
         );
     }

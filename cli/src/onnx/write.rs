@@ -35,7 +35,7 @@ pub(crate) fn write(
     replace(path, |out| out.write_all(&to_bytes(n, k, layers, metadata)))
 }
 
-/// The bytes of the file that [`write`] writes, for arguments that it accepts.
+/// The bytes of the file that [`write()`] writes, for arguments that it accepts.
 pub(crate) fn to_bytes(
     n: usize,
     k: usize,

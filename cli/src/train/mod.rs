@@ -2,7 +2,7 @@
 //!
 //! - A `Learner` is a network with free numbers: [`Unrolled`] or [`Dense`].
 //! - A `Task` gives matrices and a loss: [`Synthetic`] or [`Unsupervised`].
-//! - [`run`] brings the two together.
+//! - [`run()`] brings the two together.
 
 mod adam;
 mod batch;
