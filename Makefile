@@ -254,7 +254,7 @@ trust-programs: stage
 	$(CC) $(TRUST_TEST) -fPIC -shared tests/trust/fail_malloc.c -o $(TRUST)/libfail_malloc.so
 	$(CC) $(TRUST_TEST) tests/trust/out_of_memory.c -o $(TRUST)/out_of_memory \
 	  -L$(TRUST) -lfail_malloc -Wl,-rpath,'$$ORIGIN' -ldl -lm -pthread
-	@for name in files fork hammer numbers extremes; do \
+	@for name in limits files fork hammer numbers extremes; do \
 	  $(CC) $(TRUST_TEST) "tests/trust/$$name.c" -o "$(TRUST)/$$name" $(TRUST_LINK) || exit 1; \
 	done
 	$(CC) $(C_TEST) tests/c/dlopen.c -o build/dlopen -ldl -lm -pthread
@@ -263,6 +263,7 @@ trust-programs: stage
 test-trust: trust-programs
 	@echo '== faults: memory, files, threads, processes'
 	$(TRUST)/out_of_memory "$(STAGE)/lib/libdenise.so.$(ABI)" 499
+	$(TRUST)/limits models/default.onnx tests/data/onnx/keras_paper.onnx
 	$(TRUST)/files $(TRUST)/scratch 1
 	$(TRUST)/hammer 5
 	$(TRUST)/fork
@@ -279,11 +280,12 @@ test-trust: trust-programs
 # Everything, with `make fuzz` and `make sanitize` (docs/FUZZING.md) left to themselves.
 trust: test-trust test-header test-library test-c test-alloc
 	@echo '== faults, at length'
+	python3 tests/trust/write_dense.py $(TRUST)/dense.onnx
+	$(TRUST)/limits $(TRUST)/dense.onnx
 	$(TRUST)/out_of_memory "$(STAGE)/lib/libdenise.so.$(ABI)" 11
 	$(TRUST)/files $(TRUST)/scratch 20
 	$(TRUST)/hammer 60
 	@echo '== extreme matrices'
-	python3 tests/trust/write_dense.py $(TRUST)/dense.onnx
 	$(TRUST)/extremes $(TRUST)/dense.onnx
 	@echo '== licences, duplicates, sources'
 	@command -v cargo-deny >/dev/null || { echo 'installing cargo-deny into $(TRUST)/tools'; \
