@@ -5,7 +5,7 @@
 
 use super::forward::{MATRICES, Workspace, forward};
 use super::network::Network;
-use super::packed::{BLOCK, Packed};
+use super::packed::{BLOCK, Packed, Weights};
 use crate::batch::{Batch, Totals};
 use crate::simd::{Isa, Real};
 use crate::status::{Error, Status};
@@ -24,6 +24,7 @@ pub(crate) struct Engine {
     n: usize,
     k: usize,
     layers: Vec<Packed>,
+    weights: Weights,
     /// U is cut at ±this, so that no product of its rows overflows.
     limit: f32,
 }
@@ -31,15 +32,12 @@ pub(crate) struct Engine {
 impl Engine {
     pub(crate) fn new(network: &Network, half: bool) -> Result<Engine, Error> {
         network.check()?;
-        let mut layers = Vec::new();
-        layers.try_reserve_exact(network.layers.len())?;
-        for layer in &network.layers {
-            layers.push(Packed::new(layer, half)?);
-        }
+        let (weights, layers) = Weights::pack(&network.layers, half)?;
         Ok(Engine {
             n: network.n,
             k: network.k,
             layers,
+            weights,
             limit: (0.99 * f32::MAX / network.k as f32).sqrt(),
         })
     }
@@ -59,7 +57,13 @@ impl Engine {
         while batch.count > 0 {
             let mut group = batch.take(MATRICES.min(batch.count));
             self.read(group.source(), group.count, workspace);
-            forward(isa, &self.layers, self.limit, workspace, group.count);
+            let Engine {
+                layers,
+                weights,
+                limit,
+                ..
+            } = self;
+            forward(isa, layers, weights, *limit, workspace, group.count);
             for i in 0..group.count {
                 if workspace.finite[i] {
                     self.collect(workspace, group.count, i);

@@ -7,8 +7,11 @@
 
 use super::activation::activate;
 use super::half::FromHalf;
-use super::packed::{BLOCK, Block, GROUP, GROUP_BLOCKS, Line, Packed, Stored, Weights, filled};
+use super::packed::{
+    BLOCK, Block, GROUP, GROUP_BLOCKS, Line, Packed, Panel, Stored, Weights, filled,
+};
 use super::rows::{Ahead, Rows, Step, rows};
+use super::runs::Runs;
 use super::tiles::{TILE, tiles};
 use crate::simd::{Isa, Vectors};
 use crate::status::Error;
@@ -19,8 +22,6 @@ use fearless_simd::{Simd, SimdMask, f32x4};
 
 /// Matrices that go through the layers together: enough that reading the weights takes little of the time.
 pub(super) const MATRICES: usize = 128;
-/// Fewer than these read halves as they are; more share a block of them widened once.
-const FEW: usize = 4;
 /// How many blocks ahead weights are asked for.
 const AHEAD: usize = 2;
 /// Blocks of inputs that tiles add between loading their sums and storing them.
@@ -65,21 +66,39 @@ impl Workspace {
 pub(super) fn forward(
     isa: Isa,
     layers: &[Packed],
+    weights: &Weights,
+    limit: f32,
+    workspace: &mut Workspace,
+    count: usize,
+) {
+    match weights {
+        Weights::Single(lines) => forward_with(isa, layers, lines, limit, workspace, count),
+        Weights::Half(lines) => forward_with(isa, layers, lines, limit, workspace, count),
+    }
+}
+
+fn forward_with<T: Stored>(
+    isa: Isa,
+    layers: &[Packed],
+    lines: &[T],
     limit: f32,
     workspace: &mut Workspace,
     count: usize,
 ) {
     match isa {
-        Isa::Portable(simd) => run::<_, f32x4<_>, 4>(simd, layers, limit, workspace, count),
+        Isa::Portable(simd) => {
+            run::<_, T, f32x4<_>, 4>(simd, layers, lines, limit, workspace, count)
+        }
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx2(simd) => run::<_, f32x8<_>, 8>(simd, layers, limit, workspace, count),
+        Isa::Avx2(simd) => run::<_, T, f32x8<_>, 8>(simd, layers, lines, limit, workspace, count),
     }
 }
 
 #[inline(never)]
-fn run<S: Simd, V: FromHalf<S, W>, const W: usize>(
+fn run<S: Simd, T: Stored, V: FromHalf<S, W>, const W: usize>(
     simd: S,
     layers: &[Packed],
+    lines: &[T],
     limit: f32,
     workspace: &mut Workspace,
     count: usize,
@@ -103,6 +122,7 @@ fn run<S: Simd, V: FromHalf<S, W>, const W: usize>(
         let mut pass = Pass {
             simd,
             layer,
+            lines: &lines[layer.start..][..layer.len::<T>()],
             count,
             x: &x[..layer.blocks() * count],
             words: &words[..layer.blocks() * count],
@@ -111,15 +131,20 @@ fn run<S: Simd, V: FromHalf<S, W>, const W: usize>(
         };
         let limit = layers.get(t + 1).map_or(limit, |next| next.limit);
         dense = 0;
-        for group in 0..layer.groups() {
+        let groups = if count < T::FEW { T::GROUPS } else { 1 };
+        for group in (0..layer.groups()).step_by(groups) {
             let first = group * GROUP_BLOCKS;
-            let blocks = first..(first + GROUP_BLOCKS).min(layer.output_blocks());
+            let blocks = first..(first + groups * GROUP_BLOCKS).min(layer.output_blocks());
             let cells = first * count..blocks.end * count;
             let sums = &mut y[cells.clone()];
             for (bias, sums) in layer.bias[blocks].iter().zip(sums.chunks_exact_mut(count)) {
                 sums.fill(*bias);
             }
-            pass.add::<V, W>(group, sums);
+            if count < T::FEW {
+                pass.add_runs::<V, W>(group / groups, sums);
+            } else {
+                pass.add::<V, W>(group, sums);
+            }
             let words = &mut next_words[cells];
             dense += finish::<S, V, W>(simd, layer, limit, first, count, sums, words);
         }
@@ -129,9 +154,11 @@ fn run<S: Simd, V: FromHalf<S, W>, const W: usize>(
 }
 
 /// One layer on one block of matrices.
-struct Pass<'a, S> {
+struct Pass<'a, S, T> {
     simd: S,
     layer: &'a Packed,
+    /// Its weights.
+    lines: &'a [T],
     count: usize,
     x: &'a [Block],
     words: &'a [u64],
@@ -140,7 +167,23 @@ struct Pass<'a, S> {
     wide: &'a mut [Line],
 }
 
-impl<S: Simd> Pass<'_, S> {
+impl<'a, S: Simd, T: Stored> Pass<'a, S, T> {
+    /// Adds all inputs to the sums of a panel.
+    fn add_runs<V: FromHalf<S, W>, const W: usize>(&self, panel: usize, sums: &mut [Block]) {
+        let Panel { start, stride } = self.layer.panel::<T>(panel);
+        let runs = Runs {
+            weights: Rows {
+                lines: &self.lines[start..][..self.layer.inputs * stride],
+                stride,
+                width: stride,
+            },
+            words: self.words,
+            x: self.x,
+            count: self.count,
+        };
+        runs.add::<S, V, W>(self.simd, sums);
+    }
+
     /// Adds all inputs to the sums of a group.
     #[inline(never)]
     fn add<V: FromHalf<S, W>, const W: usize>(&mut self, group: usize, sums: &mut [Block]) {
@@ -148,40 +191,30 @@ impl<S: Simd> Pass<'_, S> {
         let each = if self.tiled { TILE_BLOCKS } else { 1 };
         for block in (0..blocks).step_by(each) {
             let blocks = block..(block + each).min(blocks);
-            match &self.layer.weights {
-                Weights::Single(all) => {
-                    let weights = self.rows(all, group, blocks.clone());
-                    let ahead = self.ahead(all, group, block);
-                    self.add_blocks::<V, W>(blocks, weights, ahead, sums);
-                }
-                Weights::Half(all) if self.count < FEW => {
-                    let weights = self.rows(all, group, block..block + 1);
-                    let ahead = self.ahead(all, group, block);
-                    self.add_rows::<_, V, W>(block, 0, weights, ahead, sums);
-                }
-                Weights::Half(all) => {
-                    self.ahead(all, group, block).prefetch(0, 1);
-                    let halves = self.rows(all, group, blocks.clone());
-                    let wide = core::mem::take(&mut self.wide);
-                    let weights = widen::<S, _, V, W>(self.simd, halves, wide);
-                    self.add_blocks::<V, W>(blocks, weights, Ahead::NOTHING, sums);
-                    self.wide = wide;
-                }
-            }
+            let stored = self.rows(group, blocks.clone());
+            let ahead = self.ahead(group, block);
+            let wide = core::mem::take(&mut self.wide);
+            let weights = T::widen::<S, V, W>(self.simd, stored, wide);
+            self.add_blocks::<V, W>(blocks, weights, ahead, sums);
+            self.wide = wide;
         }
     }
 
     /// The weights from blocks of inputs to a group.
-    fn rows<'b, T>(&self, all: &'b [T], group: usize, blocks: Range<usize>) -> Rows<'b, T> {
-        let (start, width) = self.layer.group(group);
+    fn rows(&self, group: usize, blocks: Range<usize>) -> Rows<'a, T> {
+        let Panel { start, stride } = self.layer.panel::<T>(group / T::GROUPS);
+        let first = start + group % T::GROUPS * GROUP;
         let end = (blocks.end * BLOCK).min(self.layer.inputs);
-        let lines = &all[start..][blocks.start * BLOCK * width..end * width];
-        Rows { lines, width }
+        Rows {
+            lines: &self.lines[blocks.start * BLOCK * stride + first..end * stride + start],
+            stride,
+            width: self.layer.width(group),
+        }
     }
 
     /// The weights that will be needed soon after those of a block.
     #[inline(never)]
-    fn ahead<'b, T>(&self, all: &'b [T], group: usize, block: usize) -> Ahead<'b, T> {
+    fn ahead(&self, group: usize, block: usize) -> Ahead<'a, T> {
         let blocks = self.layer.blocks();
         let later = block + AHEAD;
         let (group, block) = (group + later / blocks, later % blocks);
@@ -190,7 +223,7 @@ impl<S: Simd> Pass<'_, S> {
         }
         let words = &self.words[block * self.count..][..self.count];
         Ahead {
-            weights: self.rows(all, group, block..block + 1),
+            weights: self.rows(group, block..block + 1),
             needed: words.iter().fold(0, |all, word| all | word),
         }
     }
@@ -200,29 +233,29 @@ impl<S: Simd> Pass<'_, S> {
         &self,
         blocks: Range<usize>,
         weights: Rows<'_, Line>,
-        ahead: Ahead<'_, Line>,
+        ahead: Ahead<'_, T>,
         sums: &mut [Block],
     ) {
         let mut from = 0;
         if self.tiled {
             let x = &self.x[blocks.start * self.count..blocks.end * self.count];
-            from = tiles::<S, V, W>(self.simd, x, self.count, weights, ahead, sums);
+            from = tiles::<S, T, V, W>(self.simd, x, self.count, weights, ahead, sums);
         }
         if from < self.count {
-            let each = weights.lines.chunks(BLOCK * weights.width);
+            let each = weights.lines.chunks(BLOCK * weights.stride);
             for (block, lines) in blocks.zip(each) {
                 let weights = Rows { lines, ..weights };
-                self.add_rows::<_, V, W>(block, from, weights, ahead, sums);
+                self.add_rows::<V, W>(block, from, weights, ahead, sums);
             }
         }
     }
 
     #[inline(never)]
-    fn add_rows<T: Stored, V: FromHalf<S, W>, const W: usize>(
+    fn add_rows<V: FromHalf<S, W>, const W: usize>(
         &self,
         block: usize,
         from: usize,
-        weights: Rows<'_, T>,
+        weights: Rows<'_, Line>,
         ahead: Ahead<'_, T>,
         sums: &mut [Block],
     ) {
@@ -244,30 +277,6 @@ impl<S: Simd> Pass<'_, S> {
                 rows::<S, T, V, W, 8>(self.simd, &step, first, sums);
             }
         }
-    }
-}
-
-#[inline(never)]
-fn widen<'a, S: Simd, T: Stored, V: FromHalf<S, W>, const W: usize>(
-    simd: S,
-    halves: Rows<'_, T>,
-    wide: &'a mut [Line],
-) -> Rows<'a, Line> {
-    let lines = &mut wide[..halves.lines.len()];
-    simd.vectorize(
-        #[inline(always)]
-        || {
-            for (half, line) in halves.lines.iter().zip(&mut *lines) {
-                for (v, part) in line.0.as_chunks_mut::<W>().0.iter_mut().enumerate() {
-                    let wide: V = half.vector(simd, v);
-                    wide.store_array(part);
-                }
-            }
-        },
-    );
-    Rows {
-        lines,
-        width: halves.width,
     }
 }
 

@@ -3,9 +3,9 @@
 //! - `network`: what such a stack is. `reference`: the specification, in `f64`.
 //! - `packed`: the weights as the kernels read them; `half`: as 16-bit numbers, at half the size; `memory`:
 //!   in large pages.
-//! - `rows` and `tiles`: the two kernels. One adds the weights of the inputs that are not zero to the
-//!   sums of one matrix; the other multiplies all of them, for six matrices at once. Both add in the same
-//!   order, so they agree to the bit.
+//! - `runs`, `rows` and `tiles`: the kernels. The first reads weights in long runs, for a few matrices. The
+//!   others are for batches: `rows` adds the weights of the inputs that are not zero to the sums of one
+//!   matrix; `tiles` multiplies all of them, for six matrices at once. All add in the same order, so they agree to the bit.
 //! - `activation`: what happens to a finished sum.
 //! - `forward`: carries a block of matrices through all layers. `engine`: walks through a batch.
 
@@ -23,6 +23,7 @@ mod network;
 mod packed;
 mod reference;
 mod rows;
+mod runs;
 #[cfg(test)]
 mod samples;
 mod tiles;

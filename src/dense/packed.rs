@@ -1,13 +1,14 @@
 //! The weights of a layer, in the order in which the kernels read them.
 //!
-//! A *line* is the weights from one input to 16 outputs: a cache line of `f32`. A *group* is up to six of
-//! them, as many sums as fit in registers, input after input, so that it is read from its start to its end,
-//! and what an input does not need is passed over in one piece. The last group of a layer has 2, 4 or 6
+//! A *line* is the weights from one input to 16 outputs: a cache line of `f32`. A *panel* is some neighbouring lines of every
+//! input, one input's *row* of them after the other's. A batch takes a *group* of up to six lines of each row at a time, as
+//! many sums as fit in registers; a few matrices take the whole row. The last group of a layer has 2, 4 or 6
 //! lines; what is beyond the last output is zero.
 
 use super::half::{FromHalf, narrow};
-use super::memory::memory;
+use super::memory::Memory;
 use super::network::{Activation, Layer};
+use super::rows::Rows;
 use crate::status::Error;
 use fearless_simd::Simd;
 
@@ -17,6 +18,8 @@ pub(super) const LINE: usize = 16;
 pub(super) const GROUP: usize = 6;
 /// Inputs that the kernels take at a time: their weights for one group, 18 KB, stay in the first-level cache.
 pub(super) const BLOCK: usize = 48;
+/// Lines for a block of outputs.
+pub(super) const BLOCK_LINES: usize = BLOCK / LINE;
 /// Blocks of outputs in a group.
 pub(super) const GROUP_BLOCKS: usize = GROUP * LINE / BLOCK;
 
@@ -43,34 +46,151 @@ pub(super) struct HalfLine([u16; LINE]);
 
 /// A line in either format.
 pub(super) trait Stored: Copy {
+    /// Groups of a panel that is not the last.
+    const GROUPS: usize;
+    /// Fewer matrices than these take whole rows.
+    const FEW: usize;
+
     /// Vector number `v` of it.
     fn vector<S: Simd, V: FromHalf<S, W>, const W: usize>(&self, simd: S, v: usize) -> V;
+
+    /// The same weights as lines of `f32`, for which there is room in `wide`.
+    fn widen<'a, S: Simd, V: FromHalf<S, W>, const W: usize>(
+        simd: S,
+        stored: Rows<'a, Self>,
+        wide: &'a mut [Line],
+    ) -> Rows<'a, Line>;
 }
 
+/// Made for batches: what they read of a block of inputs is in one piece.
 impl Stored for Line {
+    const GROUPS: usize = 1;
+    const FEW: usize = 2;
+
     #[inline(always)]
     fn vector<S: Simd, V: FromHalf<S, W>, const W: usize>(&self, simd: S, v: usize) -> V {
         V::load_array_ref(simd, &self.0.as_chunks().0[v])
     }
+
+    fn widen<'a, S: Simd, V: FromHalf<S, W>, const W: usize>(
+        _: S,
+        stored: Rows<'a, Line>,
+        _: &'a mut [Line],
+    ) -> Rows<'a, Line> {
+        stored
+    }
 }
 
+/// Made for one matrix: what it reads of an input is in one piece, long enough for the processor to see it coming.
 impl Stored for HalfLine {
+    const GROUPS: usize = 9;
+    const FEW: usize = 5;
+
     #[inline(always)]
     fn vector<S: Simd, V: FromHalf<S, W>, const W: usize>(&self, simd: S, v: usize) -> V {
         V::from_half(simd, &self.0.as_chunks().0[v])
     }
+
+    #[inline(never)]
+    fn widen<'a, S: Simd, V: FromHalf<S, W>, const W: usize>(
+        simd: S,
+        stored: Rows<'a, HalfLine>,
+        wide: &'a mut [Line],
+    ) -> Rows<'a, Line> {
+        let width = stored.width;
+        let inputs = stored.lines.len().div_ceil(stored.stride);
+        let lines = &mut wide[..inputs * width];
+        simd.vectorize(
+            #[inline(always)]
+            || {
+                for (p, wide) in lines.chunks_exact_mut(width).enumerate() {
+                    for (half, line) in stored.row(p).iter().zip(wide) {
+                        for (v, part) in line.0.as_chunks_mut::<W>().0.iter_mut().enumerate() {
+                            let wide: V = half.vector(simd, v);
+                            wide.store_array(part);
+                        }
+                    }
+                }
+            },
+        );
+        Rows {
+            lines,
+            stride: width,
+            width,
+        }
+    }
 }
 
+/// The weights of all layers, one after the other.
 pub(super) enum Weights {
-    Single(Vec<Line>),
+    Single(Memory<Line>),
     /// Each output's weights divided by its scale.
-    Half(Vec<HalfLine>),
+    Half(Memory<HalfLine>),
 }
 
+impl Weights {
+    /// Packs the weights of these layers, and what else belongs to them.
+    pub(super) fn pack(layers: &[Layer], half: bool) -> Result<(Weights, Vec<Packed>), Error> {
+        let mut packed = Vec::new();
+        packed.try_reserve_exact(layers.len())?;
+        for layer in layers {
+            packed.push(Packed::new(layer, half)?);
+        }
+        let weights = if half {
+            let zero = HalfLine([0; LINE]);
+            Weights::Half(fill(layers, &mut packed, zero, |line, l, w, scale| {
+                line.0[l] = narrow(w / scale)
+            })?)
+        } else {
+            Weights::Single(fill(layers, &mut packed, Line::ZERO, |line, l, w, _| {
+                line.0[l] = w
+            })?)
+        };
+        Ok((weights, packed))
+    }
+}
+
+/// Lays out the rows of all layers, and writes each weight with `put`, which gets its line, its place there, the weight
+/// and the scale of its output.
+fn fill<T: Stored>(
+    layers: &[Layer],
+    packed: &mut [Packed],
+    zero: T,
+    put: impl Fn(&mut T, usize, f32, f32),
+) -> Result<Memory<T>, Error> {
+    let mut len = 0;
+    for packed in &mut *packed {
+        packed.start = len;
+        len += packed.len::<T>();
+    }
+    let mut lines = Memory::filled(len, zero)?;
+    for (layer, packed) in layers.iter().zip(packed) {
+        for (p, row) in layer.weights.chunks_exact(layer.outputs).enumerate() {
+            for (j, &w) in row.iter().enumerate() {
+                let panel = packed.panel::<T>(j / (T::GROUPS * GROUP * LINE));
+                let line = panel.start + p * panel.stride + j / LINE % (T::GROUPS * GROUP);
+                let scale = packed.scale[j / BLOCK].0[j % BLOCK];
+                put(&mut lines[packed.start + line], j % LINE, w, scale);
+            }
+        }
+    }
+    Ok(lines)
+}
+
+/// Where some lines of every input are.
+pub(super) struct Panel {
+    /// Its first line, counted from the layer's first.
+    pub(super) start: usize,
+    /// Lines from the start of one row to that of the next.
+    pub(super) stride: usize,
+}
+
+/// A layer, but for its weights.
 pub(super) struct Packed {
     pub(super) inputs: usize,
     pub(super) outputs: usize,
-    pub(super) weights: Weights,
+    /// The first line of its weights.
+    pub(super) start: usize,
     /// What a sum starts from; in blocks, zero beyond the last output.
     pub(super) bias: Vec<Block>,
     /// What a sum is multiplied by in the end: 1, or a power of two if weights are halves.
@@ -82,13 +202,13 @@ pub(super) struct Packed {
 }
 
 impl Packed {
-    pub(super) fn new(layer: &Layer, half: bool) -> Result<Packed, Error> {
+    fn new(layer: &Layer, half: bool) -> Result<Packed, Error> {
         let (inputs, outputs) = (layer.inputs, layer.outputs);
         let blocks = output_blocks(outputs);
         let mut packed = Packed {
             inputs,
             outputs,
-            weights: Weights::Single(Vec::new()),
+            start: 0,
             bias: filled(blocks, Block::ZERO)?,
             scale: filled(blocks, Block([1.0; BLOCK]))?,
             activation: layer.activation,
@@ -113,41 +233,46 @@ impl Packed {
             let sum = sums[j] / f64::from(scale) * 1.001;
             packed.limit = packed.limit.min((f64::from(quarter) / sum) as f32);
         }
-        let lines = inputs * lines_of(outputs);
-        packed.weights = if half {
-            let mut all = memory(lines, HalfLine([0; LINE]))?;
-            packed.fill(layer, &mut all, |line, l, w, scale| {
-                line.0[l] = narrow(w / scale)
-            });
-            Weights::Half(all)
-        } else {
-            let mut all = memory(lines, Line::ZERO)?;
-            packed.fill(layer, &mut all, |line, l, w, _| line.0[l] = w);
-            Weights::Single(all)
-        };
         Ok(packed)
     }
 
-    fn fill<T>(&self, layer: &Layer, lines: &mut [T], put: impl Fn(&mut T, usize, f32, f32)) {
-        for (p, row) in layer.weights.chunks_exact(self.outputs).enumerate() {
-            for (j, &w) in row.iter().enumerate() {
-                let (start, width) = self.group(j / (GROUP * LINE));
-                let line = start + p * width + j % (GROUP * LINE) / LINE;
-                let scale = self.scale[j / BLOCK].0[j % BLOCK];
-                put(&mut lines[line], j % LINE, w, scale);
+    /// A panel. Its rows are whole blocks of outputs. Long ones are an odd number of cache lines: at a distance of a power
+    /// of two they would compete for the same few places in the cache.
+    pub(super) fn panel<T: Stored>(&self, panel: usize) -> Panel {
+        let stride = |blocks: usize| {
+            let lines = blocks * BLOCK_LINES;
+            let each = 64 / size_of::<T>();
+            if T::GROUPS == 1 {
+                lines
+            } else {
+                (lines.div_ceil(each) | 1) * each
             }
+        };
+        let full = T::GROUPS * GROUP_BLOCKS;
+        let before = panel * full;
+        Panel {
+            start: panel * stride(full) * self.inputs,
+            stride: stride((self.output_blocks() - before).min(full)),
         }
+    }
+
+    pub(super) fn panels<T: Stored>(&self) -> usize {
+        self.groups().div_ceil(T::GROUPS)
+    }
+
+    /// All lines of the layer.
+    pub(super) fn len<T: Stored>(&self) -> usize {
+        let last = self.panel::<T>(self.panels::<T>() - 1);
+        last.start + last.stride * self.inputs
     }
 
     pub(super) fn groups(&self) -> usize {
         self.outputs.div_ceil(GROUP * LINE)
     }
 
-    /// A group's first line, and its lines for one input.
-    pub(super) fn group(&self, group: usize) -> (usize, usize) {
-        let before = group * GROUP;
-        let width = (lines_of(self.outputs) - before).min(GROUP);
-        (before * self.inputs, width)
+    /// Lines of a group.
+    pub(super) fn width(&self, group: usize) -> usize {
+        (lines_of(self.outputs) - group * GROUP).min(GROUP)
     }
 
     /// Blocks of outputs, with those that only pad the last group.

@@ -4,9 +4,8 @@
 //! single matrix, the reading of their weights. Every multiply-add loads a weight, so this reaches about
 //! 75 % of the peak, counting only the inputs that are not zero.
 
-use super::half::FromHalf;
-use super::packed::{BLOCK, Block, LINE, Stored};
-use crate::simd::prefetch;
+use super::packed::{BLOCK, Block, LINE, Line};
+use crate::simd::{Vector, prefetch};
 use fearless_simd::Simd;
 
 /// What one block of inputs adds to one group of outputs.
@@ -18,7 +17,7 @@ pub(super) struct Step<'a, T> {
     /// The first matrix to work on.
     pub(super) from: usize,
     /// Weights from these inputs.
-    pub(super) weights: Rows<'a, T>,
+    pub(super) weights: Rows<'a, Line>,
     pub(super) ahead: Ahead<'a, T>,
 }
 
@@ -26,8 +25,18 @@ pub(super) struct Step<'a, T> {
 #[derive(Clone, Copy)]
 pub(super) struct Rows<'a, T> {
     pub(super) lines: &'a [T],
-    /// Lines for one input.
+    /// Lines from one input to the next.
+    pub(super) stride: usize,
+    /// Lines of an input that belong to it.
     pub(super) width: usize,
+}
+
+impl<'a, T> Rows<'a, T> {
+    /// The lines of an input.
+    #[inline(always)]
+    pub(super) fn row(&self, input: usize) -> &'a [T] {
+        &self.lines[input * self.stride..][..self.width]
+    }
 }
 
 /// Weights that a later step needs, to be on their way before it starts.
@@ -42,6 +51,7 @@ impl<T> Ahead<'_, T> {
     pub(super) const NOTHING: Self = Ahead {
         weights: Rows {
             lines: &[],
+            stride: 0,
             width: 0,
         },
         needed: 0,
@@ -50,13 +60,17 @@ impl<T> Ahead<'_, T> {
     /// Asks for part `i` of `parts`.
     #[inline(never)]
     pub(super) fn prefetch(&self, i: usize, parts: usize) {
-        let Rows { lines, width } = self.weights;
+        let Rows {
+            lines,
+            stride,
+            width,
+        } = self.weights;
         let (from, to) = (BLOCK * i / parts, BLOCK * (i + 1) / parts);
         let mut rest = self.needed >> from << from & ((1 << to) - 1);
         while rest != 0 {
             let p = rest.trailing_zeros() as usize;
             rest &= rest - 1;
-            if let Some(row) = lines.get(p * width..(p + 1) * width) {
+            if let Some(row) = lines.get(p * stride..p * stride + width) {
                 for line in row.iter().step_by(64 / size_of::<T>()) {
                     prefetch(line);
                 }
@@ -77,7 +91,7 @@ fn place<const W: usize>(first: usize, v: usize) -> (usize, usize) {
 ///
 /// `sums` is blocks of outputs, each with one [`Block`] a matrix.
 #[inline(never)]
-pub(super) fn rows<S: Simd, T: Stored, V: FromHalf<S, W>, const W: usize, const N: usize>(
+pub(super) fn rows<S: Simd, T, V: Vector<S, f32, W>, const W: usize, const N: usize>(
     simd: S,
     step: &Step<'_, T>,
     first: usize,
@@ -87,23 +101,15 @@ pub(super) fn rows<S: Simd, T: Stored, V: FromHalf<S, W>, const W: usize, const 
         #[inline(always)]
         || {
             let Step {
-                words,
-                x,
-                weights,
-                ahead,
-                ..
+                words, x, weights, ..
             } = *step;
             let count = x.len();
             let lines = N * W / LINE;
-            // Constants, where the whole group fits in registers.
-            let (first, width) = if W == 8 {
-                (0, lines)
-            } else {
-                (first, weights.width)
-            };
+            // A constant, where the whole group fits in registers.
+            let first = if W == 8 { 0 } else { first };
             for i in step.from..count {
                 let (x, word) = (&x[i], words[i]);
-                ahead.prefetch(i, count);
+                step.ahead.prefetch(i, count);
                 let mut sum = [V::splat(simd, 0.0); N];
                 for v in 0..N {
                     let (block, at) = place::<W>(first, v);
@@ -115,9 +121,10 @@ pub(super) fn rows<S: Simd, T: Stored, V: FromHalf<S, W>, const W: usize, const 
                     let p = rest.trailing_zeros() as usize;
                     rest &= rest - 1;
                     let value = V::splat(simd, x.0[p]);
-                    let row = &weights.lines[p * width + first..][..lines];
+                    let row = &weights.lines[p * weights.stride + first..][..lines];
                     for v in 0..N {
-                        let weights: V = row[v * W / LINE].vector(simd, v % (LINE / W));
+                        let line = row[v * W / LINE].0.as_chunks().0;
+                        let weights = V::load_array_ref(simd, &line[v % (LINE / W)]);
                         sum[v] = value.mul_add(weights, sum[v]);
                     }
                 }

@@ -17,19 +17,23 @@ const VECTORS: usize = 2;
 /// `x` is blocks of inputs and `sums` blocks of outputs, each with one [`Block`] for each of `count` matrices.
 /// Only the last block may have weights for fewer than `BLOCK` inputs.
 #[inline(never)]
-pub(super) fn tiles<S: Simd, V: FromHalf<S, W>, const W: usize>(
+pub(super) fn tiles<S: Simd, T, V: FromHalf<S, W>, const W: usize>(
     simd: S,
     x: &[Block],
     count: usize,
     weights: Rows<'_, Line>,
-    ahead: Ahead<'_, Line>,
+    ahead: Ahead<'_, T>,
     sums: &mut [Block],
 ) -> usize {
     simd.vectorize(
         #[inline(always)]
         || {
             let full = count - count % TILE;
-            let Rows { lines, width } = weights;
+            let Rows {
+                lines,
+                stride,
+                width,
+            } = weights;
             let columns = width * LINE / (VECTORS * W);
             let parts = columns * (full / TILE);
             let mut part = 0;
@@ -49,10 +53,10 @@ pub(super) fn tiles<S: Simd, V: FromHalf<S, W>, const W: usize>(
                         }
                     }
                     let blocks = x.chunks_exact(count);
-                    for (x, lines) in blocks.zip(lines.chunks(BLOCK * width)) {
+                    for (x, lines) in blocks.zip(lines.chunks(BLOCK * stride)) {
                         let x = &x[first..][..TILE];
                         let lines = &lines[line..];
-                        multiply::<S, V, W>(simd, x, lines, width, v, &mut tile);
+                        multiply::<S, V, W>(simd, x, lines, stride, v, &mut tile);
                     }
                     for r in 0..TILE {
                         let row = &mut sums[r].0.as_chunks_mut().0[at..][..VECTORS];
@@ -73,12 +77,12 @@ fn multiply<S: Simd, V: FromHalf<S, W>, const W: usize>(
     simd: S,
     x: &[Block],
     lines: &[Line],
-    width: usize,
+    stride: usize,
     v: usize,
     tile: &mut [[V; VECTORS]; TILE],
 ) {
     let mut held = *tile;
-    for (p, line) in lines.iter().step_by(width).enumerate().take(BLOCK) {
+    for (p, line) in lines.iter().step_by(stride).enumerate().take(BLOCK) {
         let pair = &line.0.as_chunks().0[v..][..VECTORS];
         let low = V::load_array_ref(simd, &pair[0]);
         let high = V::load_array_ref(simd, &pair[1]);
