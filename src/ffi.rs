@@ -429,10 +429,9 @@ unsafe fn load(
     }
     let result = guard(|| {
         let loaded = open(source, given.as_ref())?;
-        // A boxed slice of one value has the layout of a boxed value.
-        let handle = Box::into_raw(boxed(loaded)?).cast();
+        let handle = boxed(loaded)?;
         // SAFETY: not null, and the caller owns a pointer there.
-        unsafe { model.write(handle) };
+        unsafe { model.write(handle.as_ptr()) };
         Ok(())
     });
     if let Some(options) = &given {

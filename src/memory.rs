@@ -5,6 +5,7 @@
 
 use crate::status::{Error, Status};
 use core::fmt;
+use core::ptr::NonNull;
 use std::borrow::Cow;
 #[cfg(feature = "onnx")]
 use std::{
@@ -99,13 +100,13 @@ pub(crate) fn counted<'a>(
     Ok(counts)
 }
 
-/// `Box::new`, as a slice of one.
-pub(crate) fn boxed<T>(value: T) -> Result<Box<[T]>, Error> {
+/// `Box::into_raw` of `Box::new`.
+pub(crate) fn boxed<T>(value: T) -> Result<NonNull<T>, Error> {
     let mut one = Vec::new();
     one.try_reserve_exact(1)?;
     one.push(value);
-    // As long as there is room for: nothing is moved.
-    Ok(one.into_boxed_slice())
+    // As long as there is room for, so nothing is moved. A boxed slice of one value has the layout of a boxed value.
+    Ok(NonNull::from(Box::leak(one.into_boxed_slice())).cast())
 }
 
 /// `format!`, for the reason of an error. Where there is no memory for it, a sentence that needs none.

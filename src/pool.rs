@@ -8,6 +8,7 @@
 use crate::memory::boxed;
 use crate::status::Error;
 use crate::thread::{Body, Thread};
+use core::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -18,12 +19,17 @@ pub(crate) trait Task: Copy + Send + 'static {
 }
 
 pub(crate) struct Pool<T: Task> {
-    /// One, where the helpers find it; they are joined before it goes.
-    shared: Box<[Shared<T>]>,
+    /// From a box that belongs to the pool. A pointer, since the helpers have it too; they are joined before it goes.
+    shared: NonNull<Shared<T>>,
     helpers: Vec<Thread>,
     /// The process that has the helpers; a fork of it has not.
     process: u32,
 }
+
+// SAFETY: what is shared is made for it: a mutex, an atomic number and condition variables. Tasks are `Send`.
+unsafe impl<T: Task> Send for Pool<T> {}
+// SAFETY: as above.
+unsafe impl<T: Task> Sync for Pool<T> {}
 
 struct Shared<T> {
     state: Mutex<State<T>>,
@@ -100,19 +106,20 @@ impl<T: Task> Body for Shared<T> {
 impl<T: Task> Pool<T> {
     /// Starts `helpers` threads.
     pub(crate) fn new(helpers: usize) -> Result<Pool<T>, Error> {
+        let shared = boxed(Shared {
+            state: Mutex::new(State {
+                task: None,
+                number: 0,
+                started: 0,
+                busy: 0,
+                leave: false,
+            }),
+            next: AtomicUsize::new(0),
+            wake: Condvar::new(),
+            idle: Condvar::new(),
+        })?;
         let mut pool = Pool {
-            shared: boxed(Shared {
-                state: Mutex::new(State {
-                    task: None,
-                    number: 0,
-                    started: 0,
-                    busy: 0,
-                    leave: false,
-                }),
-                next: AtomicUsize::new(0),
-                wake: Condvar::new(),
-                idle: Condvar::new(),
-            })?,
+            shared,
             helpers: Vec::new(),
             process: std::process::id(),
         };
@@ -136,7 +143,8 @@ impl<T: Task> Pool<T> {
     }
 
     fn shared(&self) -> &Shared<T> {
-        &self.shared[0]
+        // SAFETY: made by `new`, and freed by `drop` only.
+        unsafe { self.shared.as_ref() }
     }
 
     /// Does all parts of `task` and returns when every one is done. While the helpers are with another
@@ -169,14 +177,16 @@ impl<T: Task> Pool<T> {
 
 impl<T: Task> Drop for Pool<T> {
     fn drop(&mut self) {
-        if std::process::id() != self.process {
-            // After a fork there is nobody to join, and a lock may be held by a thread that is gone.
+        // After a fork there is nobody to join, and a lock may be held by a thread that is gone.
+        if std::process::id() == self.process {
+            self.shared().state().leave = true;
+            self.shared().wake.notify_all();
+            self.helpers.drain(..).for_each(Thread::join);
+        } else {
             self.helpers.drain(..).for_each(core::mem::forget);
-            return;
         }
-        self.shared().state().leave = true;
-        self.shared().wake.notify_all();
-        self.helpers.drain(..).for_each(Thread::join);
+        // SAFETY: from a box, and no helper is left that could use it.
+        drop(unsafe { Box::from_raw(self.shared.as_ptr()) });
     }
 }
 

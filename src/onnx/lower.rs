@@ -203,22 +203,21 @@ fn lower_as(bytes: &[u8], input: Input) -> Result<Lowered, Refused> {
     }
     let (outputs, u) = outputs(&graph.outputs, input.n, |name| values.made.get(name))?;
     drop(values);
-    let makers = core::mem::take(&mut stages.makers);
+    let mut makers = core::mem::take(&mut stages.makers);
     let built = stages.build(input.n, &u, &mut budget)?;
     built.network.check().map_err(|error| match error.status {
         Status::Argument => Refused::unsupported(error.message),
         Status::Shape => Refused::damaged(error.message),
         _ => error.into(),
     })?;
-    let mut makers = makers;
-    let makers = built
+    let layers = built
         .stages
         .into_iter()
         .map(|stage| stage.map(|stage| core::mem::take(&mut makers[stage])));
     Ok(Lowered {
         network: built.network,
         outputs,
-        layers: collected(makers)?,
+        layers: collected(layers)?,
         input,
     })
 }
