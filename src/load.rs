@@ -161,7 +161,7 @@ fn io_error(error: io::Error) -> Error {
 }
 
 /// Opens a regular file. By the system's own call: the standard library's allocates for long names.
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(miri)))]
 fn open(path: &Path) -> Result<fs::File, Error> {
     use std::os::{fd::FromRawFd, unix::ffi::OsStrExt};
     let path = path.as_os_str().as_bytes();
@@ -195,7 +195,7 @@ fn open(path: &Path) -> Result<fs::File, Error> {
 }
 
 /// Opens a regular file.
-#[cfg(not(target_os = "linux"))]
+#[cfg(any(not(target_os = "linux"), miri))]
 fn open(path: &Path) -> Result<fs::File, Error> {
     // Asked before it is opened, which can block.
     if !fs::metadata(path).map_err(io_error)?.is_file() {

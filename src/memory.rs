@@ -14,6 +14,7 @@ use std::{
 };
 
 /// `push`.
+#[cfg(feature = "onnx")]
 pub(crate) fn push<T>(all: &mut Vec<T>, one: T) -> Result<(), Error> {
     all.try_reserve(1)?;
     all.push(one);

@@ -1,11 +1,11 @@
 //! Threads, and how many there should be.
 //!
 //! On Linux from the system itself: the standard library's `spawn` and `available_parallelism` allocate, and end the
-//! process when there is no memory.
+//! process when there is no memory. Miri, which does not know all of the system, gets the standard library's.
 
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(miri)))]
 pub(crate) use linux::{Thread, cpus};
-#[cfg(not(target_os = "linux"))]
+#[cfg(any(not(target_os = "linux"), miri))]
 pub(crate) use other::{Thread, cpus};
 
 /// What a thread does.
@@ -17,7 +17,7 @@ pub(crate) trait Body: Sync {
 /// Ample for the kernels.
 const STACK: usize = 256 << 10;
 
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(miri)))]
 mod linux {
     use super::{Body, STACK};
     use crate::memory;
@@ -182,7 +182,7 @@ mod linux {
     }
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(any(not(target_os = "linux"), miri))]
 mod other {
     use super::{Body, STACK};
     use crate::memory;
