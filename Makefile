@@ -27,7 +27,8 @@ LINK := -L$(STAGE)/lib -ldenise -lm -pthread -Wl,-rpath,'$$ORIGIN/stage/lib'
 
 .PHONY: all small help demo build-demo examples build-examples build-mex test bench install header lint clean stage \
         test-rust test-header test-library test-c test-alloc test-cpp test-valgrind test-install \
-        test-program test-readme test-onnx test-octave test-examples program models results need-cargo need-c
+        test-program test-readme test-onnx test-octave test-examples program models results need-cargo need-c \
+        trust test-trust trust-programs dist
 # One after the other also under make -j: cargo has its own jobs, and the output is for people.
 .NOTPARALLEL:
 
@@ -45,6 +46,8 @@ help:
 	@echo 'make demo            decompose real and synthetic matrices from C++: tables, and pictures as PNG'
 	@echo 'make examples        rolling_risk, and Denise beside the methods of the LRS library (LRS_PATH=its folder)'
 	@echo 'make test            everything that must hold; what CI runs'
+	@echo 'make trust           what docs/TRUST.md promises, at length (a quarter of an hour)'
+	@echo 'make dist            source tarball, bill of materials and checksums into build/dist'
 	@echo 'make bench           timings beside onnxruntime, tract and the classical methods, as build/bench/bench.md and .json'
 	@echo 'make install PREFIX=/usr/local DESTDIR='
 	@echo '                     libraries, headers, pkg-config and CMake files'
@@ -168,7 +171,7 @@ clean:
 # --------------------------------------------------------------------------------------------- test
 
 test: lint test-rust test-header test-library test-c test-alloc test-cpp test-octave test-examples test-install test-valgrind \
-      test-program test-readme test-onnx
+      test-program test-readme test-onnx test-trust
 	@echo '== all tests passed'
 
 lint: need-cargo
@@ -185,14 +188,15 @@ test-rust: need-cargo
 test-header: stage
 	@echo '== the header is the one that src/ffi.rs gives, and compiles alone without a warning'
 	diff -u include/denise.h "$$(scripts/generated_header --locked)"
-	@for std in c99 c11 c17; do \
-	  echo "header as $$std"; \
-	  $(CC) -std=$$std $(WARN) -fsyntax-only -x c include/denise.h || exit 1; \
-	done
-	@for std in c++11 c++17 c++20; do \
-	  echo "header as $$std"; \
-	  $(CXX) -std=$$std $(WARN) -fsyntax-only -x c++ include/denise.h || exit 1; \
-	done
+	@scripts/need clang:clang
+	@for compiler in $(CC) clang; do for std in c99 c11 c17; do \
+	  echo "header as $$std by $$compiler"; \
+	  $$compiler -std=$$std $(WARN) -fsyntax-only -x c include/denise.h || exit 1; \
+	done; done
+	@for compiler in $(CXX) clang++; do for std in c++11 c++17 c++20; do \
+	  echo "header as $$std by $$compiler"; \
+	  $$compiler -std=$$std $(WARN) -fsyntax-only -x c++ include/denise.h || exit 1; \
+	done; done
 
 test-library: stage
 	@echo '== the shared library'
@@ -265,3 +269,60 @@ test-onnx: program
 	@python3 -m venv build/venv 2>/dev/null || { scripts/need python3-venv:python3-venv; python3 -m venv build/venv; }
 	build/venv/bin/pip install --quiet --disable-pip-version-check -r tests/onnx/requirements.txt
 	tests/onnx/check_models.sh "$(TARGET)/release/denise" build/venv/bin/python
+
+# -------------------------------------------------------------------------------------------- trust
+
+# The programs of tests/trust; docs/TRUST.md says which promise each of them holds.
+TRUST := build/trust
+TRUST_TEST := $(C_TEST) -Itests/trust -DTORCH='"tests/data/onnx/torch_matrix_legacy.onnx"'
+TRUST_LINK := -L$(STAGE)/lib -ldenise -lm -pthread -Wl,-rpath,'$$ORIGIN/../stage/lib'
+
+trust-programs: stage
+	@mkdir -p $(TRUST)
+	$(CC) $(TRUST_TEST) -fPIC -shared tests/trust/fail_malloc.c -o $(TRUST)/libfail_malloc.so
+	$(CC) $(TRUST_TEST) tests/trust/out_of_memory.c -o $(TRUST)/out_of_memory \
+	  -L$(TRUST) -lfail_malloc -Wl,-rpath,'$$ORIGIN' -ldl -lm -pthread
+	@for name in limits files fork hammer numbers extremes; do \
+	  $(CC) $(TRUST_TEST) "tests/trust/$$name.c" -o "$(TRUST)/$$name" $(TRUST_LINK) || exit 1; \
+	done
+	$(CC) $(C_TEST) tests/c/dlopen.c -o build/dlopen -ldl -lm -pthread
+
+# The quick part of `make trust`.
+test-trust: trust-programs
+	@echo '== faults: memory, files, threads, processes'
+	$(TRUST)/out_of_memory "$(STAGE)/lib/libdenise.so.$(ABI)" 499
+	$(TRUST)/limits models/default.onnx tests/data/onnx/keras_paper.onnx
+	$(TRUST)/files $(TRUST)/scratch 1
+	$(TRUST)/hammer 5
+	$(TRUST)/fork
+	build/dlopen "$(STAGE)/lib/libdenise.so.$(ABI)" 1000
+	@echo '== the same numbers in every process'
+	@$(TRUST)/numbers >$(TRUST)/numbers.txt; outcome=$$?; cat $(TRUST)/numbers.txt; exit $$outcome
+	@$(TRUST)/numbers | diff $(TRUST)/numbers.txt - && echo 'ok      another process gives the same digest'
+	@echo '== the binary interface'
+	@scripts/need abidiff:abigail-tools
+	tests/trust/check_abi.sh "$(STAGE)/include" "$(STAGE)/lib/libdenise.so.$(ABI)"
+	@echo '== the source tarball'
+	CARGO="$(CARGO)" tests/trust/check_dist.sh build/dist
+
+# Everything, with `make fuzz` and `make sanitize` (docs/FUZZING.md) left to themselves.
+trust: test-trust test-header test-library test-c test-alloc
+	@echo '== faults, at length'
+	python3 tests/trust/write_dense.py $(TRUST)/dense.onnx
+	$(TRUST)/limits $(TRUST)/dense.onnx
+	$(TRUST)/out_of_memory "$(STAGE)/lib/libdenise.so.$(ABI)" 11
+	$(TRUST)/files $(TRUST)/scratch 20
+	$(TRUST)/hammer 60
+	@echo '== extreme matrices'
+	$(TRUST)/extremes $(TRUST)/dense.onnx
+	@echo '== licences, duplicates, sources'
+	@command -v cargo-deny >/dev/null || { echo 'installing cargo-deny into $(TRUST)/tools'; \
+	  $(CARGO) install cargo-deny --locked --quiet --root "$(CURDIR)/$(TRUST)/tools"; }
+	PATH="$$PATH:$(CURDIR)/$(TRUST)/tools/bin" tests/trust/check_deny.sh
+	@echo '== the same bytes in two directories'
+	tests/trust/check_reproducible.sh
+	@echo '== every promise of docs/TRUST.md that can be tested here holds'
+
+dist: need-cargo
+	@scripts/need git:git gzip:gzip python3:python3
+	@CARGO="$(CARGO)" scripts/dist build/dist

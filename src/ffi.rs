@@ -9,7 +9,8 @@
 
 use crate::batch::{Batch, Outputs, Report};
 use crate::challengers::{Method, Solver};
-use crate::load::{File, whole_file};
+use crate::load::{File, read_file};
+use crate::memory::{self, boxed, filled};
 use crate::model::{Element, InstructionSet, Model, Options};
 use crate::pool::{Pool, Task};
 use crate::status::{Error, Status};
@@ -380,7 +381,7 @@ pub unsafe extern "C" fn denise_solve_batch(
             if pointers.aligned() {
                 solver.run(pointers.batch(n, k, 0, count))
             } else {
-                let mut staging = vec![0.0; Pointers::<f64>::staging_len(n, k)];
+                let mut staging = filled(Pointers::<f64>::staging_len(n, k), 0.0)?;
                 pointers.staged(n, k, count, &mut staging, |batch| solver.run(batch))
             }
         };
@@ -440,7 +441,7 @@ unsafe fn load(
         let loaded = open(source, given.as_ref())?;
         let handle = boxed(loaded)?;
         // SAFETY: not null, and the caller owns a pointer there.
-        unsafe { model.write(handle) };
+        unsafe { model.write(handle.as_ptr()) };
         Ok(())
     });
     if let Some(options) = &given {
@@ -468,15 +469,6 @@ unsafe fn write_message(options: &denise_options, text: &str) {
     }
 }
 
-/// Puts a model on the heap, without aborting if there is no memory.
-fn boxed(model: denise_model) -> Result<*mut denise_model, Error> {
-    let mut one = Vec::new();
-    one.try_reserve_exact(1)?;
-    one.push(model);
-    // A boxed slice of one value has the layout of a boxed value.
-    Ok(Box::into_raw(one.into_boxed_slice()).cast())
-}
-
 fn open(source: Source<'_>, options: Option<&denise_options>) -> Result<denise_model, Error> {
     let loaded = match source {
         Source::Builtin => File::builtin()?,
@@ -485,20 +477,14 @@ fn open(source: Source<'_>, options: Option<&denise_options>) -> Result<denise_m
             return Err(Error::new(Status::Shape, "size is larger than any object"));
         }
         Source::Memory(bytes) => File::read(bytes)?,
-        Source::File(path) => {
-            let path = file_name(path)?;
-            let name = path.display();
-            whole_file(path)
-                .and_then(|bytes| File::read(&bytes))
-                .map_err(|e| Error::new(e.status, format!("{name}: {e}")))?
-        }
+        Source::File(path) => read_file(file_name(path)?)?,
     };
     let (mut settings, mut threads) = (Options::default(), 1);
     if let Some(options) = options {
         threads = options.threads.max(1);
         if threads > MAX_THREADS {
-            let message = format!("threads is {threads}; the most is {MAX_THREADS}");
-            return Err(Error::new(Status::Argument, message));
+            let message = format_args!("threads is {threads}; the most is {MAX_THREADS}");
+            return Err(memory::error(Status::Argument, message));
         }
         settings = Options {
             n: options.n as usize,
@@ -537,11 +523,8 @@ fn file_name(path: &CStr) -> Result<&Path, Error> {
 }
 
 fn staging<F: Abi>(model: &Model) -> Result<Mutex<Vec<F>>, Error> {
-    let mut values = Vec::new();
     let len = Pointers::<F>::staging_len(model.n(), model.k());
-    values.try_reserve_exact(len)?;
-    values.resize(len, F::ZERO);
-    Ok(Mutex::new(values))
+    Ok(Mutex::new(filled(len, F::ZERO)?))
 }
 
 fn instruction_set(flags: u32) -> Result<InstructionSet, Error> {
@@ -549,9 +532,9 @@ fn instruction_set(flags: u32) -> Result<InstructionSet, Error> {
         0 => Ok(InstructionSet::Best),
         DENISE_FLAG_PORTABLE => Ok(InstructionSet::Portable),
         DENISE_FLAG_AVX2 => Ok(InstructionSet::Avx2),
-        _ => Err(Error::new(
+        _ => Err(memory::error(
             Status::Argument,
-            format!(
+            format_args!(
                 "flags, but for DENISE_FLAG_F16, is {flags:#x}; it may be 0, DENISE_FLAG_PORTABLE or \
                  DENISE_FLAG_AVX2"
             ),

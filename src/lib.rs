@@ -30,6 +30,8 @@
 //! - [`dense`] is the other kind of network: stacks of dense layers, such as the paper's.
 //! - [`challengers`] are classical methods to compare with.
 //! - `load` tells files apart; `onnx` reads those of other programs, and compares every file's graph with what will run.
+//! - `memory` and `thread` are what loading uses in place of the standard library, which ends the process when memory
+//!   runs out.
 //! - [`mod@ffi`] is the C ABI, in which everything above is `include/denise.h`.
 //! - `pool` and `workspaces` are the threads and the memory of a model; `simd` is vectors and instruction sets.
 //!
@@ -43,12 +45,14 @@ pub mod challengers;
 pub mod dense;
 pub mod ffi;
 mod load;
+mod memory;
 mod model;
 #[cfg(feature = "onnx")]
 pub mod onnx;
 mod pool;
 mod simd;
 mod status;
+mod thread;
 pub mod unrolled;
 mod wire;
 mod workspaces;

@@ -2,9 +2,11 @@
 
 use crate::batch::{Batch, Outputs};
 use crate::dense::{self, Value};
-use crate::load::{File, whole_file};
+use crate::load::{File, read_file};
+use crate::memory;
 use crate::simd::Isa;
 use crate::status::{Error, Status};
+use crate::thread;
 use crate::unrolled::{self, Engine, Kernels, Layer, Scratch};
 use crate::workspaces::Workspaces;
 use core::ffi::CStr;
@@ -156,10 +158,7 @@ impl Model {
 
     /// A network from an ONNX file; [`File::read`](crate::File::read) says which.
     pub fn load(path: impl AsRef<Path>, options: &Options) -> Result<Model, Error> {
-        let path = path.as_ref();
-        whole_file(path)
-            .and_then(|bytes| Model::from_bytes(&bytes, options))
-            .map_err(|e| Error::new(e.status, format!("{}: {e}", path.display())))
+        Model::with_helpers(&read_file(path.as_ref())?, options, 0)
     }
 
     /// A network from the bytes of a file.
@@ -193,8 +192,8 @@ impl Model {
         let k = if options.k == 0 { DEFAULT_K } else { options.k };
         check_size(n, k)?;
         if let Some(t) = layers.iter().position(|layer| !layer.is_sound()) {
-            let message = format!("layer {t} has a weight that is not finite or out of range");
-            return Err(Error::new(Status::Argument, message));
+            let message = format_args!("layer {t} has a weight that is not finite or out of range");
+            return Err(memory::error(Status::Argument, message));
         }
         if options.half_weights {
             return Err(Error::new(
@@ -223,11 +222,11 @@ impl Model {
     ) -> Result<Model, Error> {
         let (n, k, half) = (network.n, network.k, options.half_weights);
         if ![0, n].contains(&options.n) || ![0, k].contains(&options.k) {
-            let message = format!(
+            let message = format_args!(
                 "n = {}, k = {}: this dense network is for n = {n}, k = {k} only; ask for these or for 0",
                 options.n, options.k
             );
-            return Err(Error::new(Status::Shape, message));
+            return Err(memory::error(Status::Shape, message));
         }
         let isa = choose(options.instruction_set)?;
         let count = workspaces(options, helpers)?;
@@ -311,12 +310,12 @@ impl Model {
 /// How many calls, and parts of calls, may run at once.
 fn workspaces(options: &Options, helpers: usize) -> Result<usize, Error> {
     let calls = match options.max_concurrency {
-        0 => std::thread::available_parallelism().map_or(1, usize::from),
+        0 => thread::cpus(),
         calls => calls,
     };
     if calls > MAX_CONCURRENCY {
-        let message = format!("max_concurrency is {calls}; the most is {MAX_CONCURRENCY}");
-        return Err(Error::new(Status::Argument, message));
+        let message = format_args!("max_concurrency is {calls}; the most is {MAX_CONCURRENCY}");
+        return Err(memory::error(Status::Argument, message));
     }
     Ok(calls + helpers)
 }
@@ -324,12 +323,13 @@ fn workspaces(options: &Options, helpers: usize) -> Result<usize, Error> {
 pub(crate) fn check_size(n: usize, k: usize) -> Result<(), Error> {
     if n > MAX_N || k > MAX_K {
         let message =
-            format!("n = {n}, k = {k}: at most n = {MAX_N} and k = {MAX_K} are supported");
-        return Err(Error::new(Status::Unsupported, message));
+            format_args!("n = {n}, k = {k}: at most n = {MAX_N} and k = {MAX_K} are supported");
+        return Err(memory::error(Status::Unsupported, message));
     }
     if k == 0 || k >= n {
-        let message = format!("n = {n}, k = {k}: the rank k must be at least 1 and less than n");
-        return Err(Error::new(Status::Argument, message));
+        let message =
+            format_args!("n = {n}, k = {k}: the rank k must be at least 1 and less than n");
+        return Err(memory::error(Status::Argument, message));
     }
     Ok(())
 }
@@ -341,9 +341,9 @@ fn choose(wanted: InstructionSet) -> Result<Isa, Error> {
         InstructionSet::Avx2 => Isa::avx2(),
     }
     .ok_or_else(|| {
-        Error::new(
+        memory::error(
             Status::Unsupported,
-            format!("this machine does not have {wanted:?}"),
+            format_args!("this machine does not have {wanted:?}"),
         )
     })
 }

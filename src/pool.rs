@@ -5,10 +5,12 @@
 //! so a call never depends on a helper: after a `fork`, which leaves only the calling thread, it simply
 //! does every part itself.
 
-use crate::status::{Error, Status};
+use crate::memory::boxed;
+use crate::status::Error;
+use crate::thread::{Body, Thread};
+use core::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Work that can be done in parts, in any order and by any thread.
 pub(crate) trait Task: Copy + Send + 'static {
@@ -17,11 +19,17 @@ pub(crate) trait Task: Copy + Send + 'static {
 }
 
 pub(crate) struct Pool<T: Task> {
-    shared: Arc<Shared<T>>,
-    helpers: Vec<JoinHandle<()>>,
+    /// From a box that belongs to the pool. A pointer, since the helpers have it too; they are joined before it goes.
+    shared: NonNull<Shared<T>>,
+    helpers: Vec<Thread>,
     /// The process that has the helpers; a fork of it has not.
     process: u32,
 }
+
+// SAFETY: what is shared is made for it: a mutex, an atomic number and condition variables. Tasks are `Send`.
+unsafe impl<T: Task> Send for Pool<T> {}
+// SAFETY: as above.
+unsafe impl<T: Task> Sync for Pool<T> {}
 
 struct Shared<T> {
     state: Mutex<State<T>>,
@@ -59,8 +67,11 @@ impl<T: Task> Shared<T> {
             task.run(part);
         }
     }
+}
 
-    fn help(&self) {
+impl<T: Task> Body for Shared<T> {
+    /// What a helper does. Tasks do not unwind, so neither does this.
+    fn run(&self) {
         let mut seen = 0;
         let mut state = self.state();
         state.started += 1;
@@ -95,39 +106,34 @@ impl<T: Task> Shared<T> {
 impl<T: Task> Pool<T> {
     /// Starts `helpers` threads.
     pub(crate) fn new(helpers: usize) -> Result<Pool<T>, Error> {
-        let mut pool = Pool {
-            shared: Arc::new(Shared {
-                state: Mutex::new(State {
-                    task: None,
-                    number: 0,
-                    started: 0,
-                    busy: 0,
-                    leave: false,
-                }),
-                next: AtomicUsize::new(0),
-                wake: Condvar::new(),
-                idle: Condvar::new(),
+        let shared = boxed(Shared {
+            state: Mutex::new(State {
+                task: None,
+                number: 0,
+                started: 0,
+                busy: 0,
+                leave: false,
             }),
+            next: AtomicUsize::new(0),
+            wake: Condvar::new(),
+            idle: Condvar::new(),
+        })?;
+        let mut pool = Pool {
+            shared,
             helpers: Vec::new(),
             process: std::process::id(),
         };
         pool.helpers.try_reserve_exact(helpers)?;
         for _ in 0..helpers {
-            let shared = Arc::clone(&pool.shared);
-            let helper = std::thread::Builder::new()
-                .name("denise".into())
-                .stack_size(256 << 10)
-                .spawn(move || shared.help())
-                .map_err(|reason| {
-                    Error::new(Status::Memory, format!("cannot start a thread: {reason}"))
-                })?;
+            // SAFETY: dropping the pool, which is also what an error does here, joins the helper first.
+            let helper = unsafe { Thread::start(pool.shared())? };
             pool.helpers.push(helper);
         }
-        // A thread allocates while it starts; when the first call is made, that must be over.
-        let mut state = pool.shared.state();
+        // A thread may allocate while it starts; when the first call is made, that must be over.
+        let mut state = pool.shared().state();
         while state.started < helpers {
             state = pool
-                .shared
+                .shared()
                 .idle
                 .wait(state)
                 .unwrap_or_else(PoisonError::into_inner);
@@ -136,10 +142,15 @@ impl<T: Task> Pool<T> {
         Ok(pool)
     }
 
+    fn shared(&self) -> &Shared<T> {
+        // SAFETY: made by `new`, and freed by `drop` only.
+        unsafe { self.shared.as_ref() }
+    }
+
     /// Does all parts of `task` and returns when every one is done. While the helpers are with another
     /// call, the calling thread works alone.
     pub(crate) fn run(&self, task: T) {
-        let shared = &*self.shared;
+        let shared = self.shared();
         let free = match shared.state.try_lock() {
             Ok(state) if state.task.is_none() => Some(state),
             _ => None,
@@ -166,17 +177,16 @@ impl<T: Task> Pool<T> {
 
 impl<T: Task> Drop for Pool<T> {
     fn drop(&mut self) {
-        if std::process::id() != self.process {
-            // After a fork there is nobody to join, and a lock may be held by a thread that is gone.
+        // After a fork there is nobody to join, and a lock may be held by a thread that is gone.
+        if std::process::id() == self.process {
+            self.shared().state().leave = true;
+            self.shared().wake.notify_all();
+            self.helpers.drain(..).for_each(Thread::join);
+        } else {
             self.helpers.drain(..).for_each(core::mem::forget);
-            return;
         }
-        self.shared.state().leave = true;
-        self.shared.wake.notify_all();
-        for helper in self.helpers.drain(..) {
-            // A helper cannot panic: tasks do not unwind.
-            let _ = helper.join();
-        }
+        // SAFETY: from a box, and no helper is left that could use it.
+        drop(unsafe { Box::from_raw(self.shared.as_ptr()) });
     }
 }
 

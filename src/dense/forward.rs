@@ -7,12 +7,11 @@
 
 use super::activation::activate;
 use super::half::FromHalf;
-use super::packed::{
-    BLOCK, Block, GROUP, GROUP_BLOCKS, Line, Packed, Panel, Stored, Weights, filled,
-};
+use super::packed::{BLOCK, Block, GROUP, GROUP_BLOCKS, Line, Packed, Panel, Stored, Weights};
 use super::rows::{Ahead, Rows, Step, rows};
 use super::runs::Runs;
 use super::tiles::{TILE, tiles};
+use crate::memory::filled;
 use crate::simd::{Isa, Vectors};
 use crate::status::Error;
 use core::ops::Range;

@@ -1,7 +1,7 @@
 //! Stacks of dense layers, such as the paper's own network.
 //!
 //! - `network`: what such a stack is. `reference`: the specification, in `f64`.
-//! - `packed`: the weights as the kernels read them; `half`: as 16-bit numbers, at half the size; `memory`:
+//! - `packed`: the weights as the kernels read them; `half`: as 16-bit numbers, at half the size; `pages`:
 //!   in large pages.
 //! - `runs`, `rows` and `tiles`: the kernels. The first reads weights in long runs, for a few matrices. The
 //!   others are for batches: `rows` adds the weights of the inputs that are not zero to the sums of one
@@ -18,9 +18,9 @@ mod activation;
 mod engine;
 mod forward;
 mod half;
-mod memory;
 mod network;
 mod packed;
+mod pages;
 mod reference;
 mod rows;
 mod runs;

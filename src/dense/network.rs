@@ -1,7 +1,9 @@
 //! What a stack of dense layers is, whatever file it came from and whatever runs it.
 
+use crate::memory;
 use crate::model::check_size;
 use crate::status::{Error, Status};
+use core::fmt;
 
 /// More than any network needs.
 const MAX_LAYERS: usize = 64;
@@ -56,19 +58,24 @@ impl Network {
         check_size(self.n, self.k)?;
         let layers = self.layers.len();
         if !(1..=MAX_LAYERS).contains(&layers) {
-            let message = format!("{layers} dense layers: 1 to {MAX_LAYERS} are supported");
-            return Err(Error::new(Status::Unsupported, message));
+            let message = format_args!("{layers} dense layers: 1 to {MAX_LAYERS} are supported");
+            return Err(memory::error(Status::Unsupported, message));
         }
         let mut width = self.n * (self.n + 1) / 2;
         for (t, layer) in self.layers.iter().enumerate() {
-            let wrong = |what: &str| Err(Error::new(Status::Shape, format!("layer {t}: {what}")));
+            let wrong = |what: fmt::Arguments<'_>| {
+                Err(memory::error(
+                    Status::Shape,
+                    format_args!("layer {t}: {what}"),
+                ))
+            };
             if layer.inputs != width {
-                return wrong(&format!("takes {} values, gets {width}", layer.inputs));
+                return wrong(format_args!("takes {} values, gets {width}", layer.inputs));
             }
             if Some(layer.weights.len()) != layer.inputs.checked_mul(layer.outputs)
                 || layer.bias.len() != layer.outputs
             {
-                return wrong("weights or bias have the wrong length");
+                return wrong(format_args!("weights or bias have the wrong length"));
             }
             let parameter = match layer.activation {
                 Activation::LeakyRelu(x) | Activation::Elu(x) => x,
@@ -76,16 +83,16 @@ impl Network {
             };
             let mut numbers = layer.weights.iter().chain(&layer.bias).chain([&parameter]);
             if !numbers.all(|x| x.is_finite()) {
-                return wrong("a weight is not finite");
+                return wrong(format_args!("a weight is not finite"));
             }
             width = layer.outputs;
         }
         if width != self.n * self.k {
-            let message = format!(
+            let message = format_args!(
                 "the last layer gives {width} values, U has {}",
                 self.n * self.k
             );
-            return Err(Error::new(Status::Shape, message));
+            return Err(memory::error(Status::Shape, message));
         }
         Ok(())
     }

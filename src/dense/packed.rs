@@ -6,9 +6,10 @@
 //! lines; what is beyond the last output is zero.
 
 use super::half::{FromHalf, narrow};
-use super::memory::Memory;
 use super::network::{Activation, Layer};
+use super::pages::Pages;
 use super::rows::Rows;
+use crate::memory::filled;
 use crate::status::Error;
 use fearless_simd::Simd;
 
@@ -123,9 +124,9 @@ impl Stored for HalfLine {
 
 /// The weights of all layers, one after the other.
 pub(super) enum Weights {
-    Single(Memory<Line>),
+    Single(Pages<Line>),
     /// Each output's weights divided by its scale.
-    Half(Memory<HalfLine>),
+    Half(Pages<HalfLine>),
 }
 
 impl Weights {
@@ -157,13 +158,13 @@ fn fill<T: Stored>(
     packed: &mut [Packed],
     zero: T,
     put: impl Fn(&mut T, usize, f32, f32),
-) -> Result<Memory<T>, Error> {
+) -> Result<Pages<T>, Error> {
     let mut len = 0;
     for packed in &mut *packed {
         packed.start = len;
         len += packed.len::<T>();
     }
-    let mut lines = Memory::filled(len, zero)?;
+    let mut lines = Pages::filled(len, zero)?;
     for (layer, packed) in layers.iter().zip(packed) {
         for (p, row) in layer.weights.chunks_exact(layer.outputs).enumerate() {
             for (j, &w) in row.iter().enumerate() {
@@ -304,12 +305,4 @@ fn output_blocks(outputs: usize) -> usize {
 fn power_of_two(magnitude: f32) -> f32 {
     // A subnormal one gets the smallest normal power, and keeps fewer bits.
     f32::from_bits(magnitude.to_bits() & 0x7f80_0000).max(f32::MIN_POSITIVE)
-}
-
-/// A vector of copies, without aborting if there is no memory.
-pub(super) fn filled<T: Clone>(len: usize, value: T) -> Result<Vec<T>, Error> {
-    let mut all = Vec::new();
-    all.try_reserve_exact(len)?;
-    all.resize(len, value);
-    Ok(all)
 }

@@ -6,6 +6,8 @@ use super::error::Refused;
 use super::stages::INPUT;
 use super::tensor::Data;
 use super::value::{Elements, Pick, Value};
+use crate::memory::{collected, copied, push};
+use crate::status::Error;
 
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Operation {
@@ -24,8 +26,8 @@ pub(super) fn binary(
     use Operation::{Add, Div, Mul, Sub};
     let shape = common_shape(&a.shape, &b.shape)?;
     budget.count(&shape)?;
-    let a = a.arranged(shape.clone(), &broadcast(a, &shape)?);
-    let b = b.arranged(shape.clone(), &broadcast(b, &shape)?);
+    let a = a.arranged(copied(&shape)?, &broadcast(a, &shape)?)?;
+    let b = b.arranged(copied(&shape)?, &broadcast(b, &shape)?)?;
     let elements = match (a.elements, b.elements) {
         (Elements::Known(a), Elements::Known(b)) => Elements::Known(numbers(operation, a, b)?),
         (Elements::Picks { stage, picks }, Elements::Known(Data::Floats(c))) => Elements::Picks {
@@ -72,12 +74,11 @@ pub(super) fn binary(
     Ok(Value { shape, elements })
 }
 
-fn each(picks: Vec<Pick>, constants: &[f32], f: impl Fn(Pick, f32) -> Pick) -> Vec<Pick> {
+fn each(mut picks: Vec<Pick>, constants: &[f32], f: impl Fn(Pick, f32) -> Pick) -> Vec<Pick> {
+    for (pick, &c) in picks.iter_mut().zip(constants) {
+        *pick = f(*pick, c);
+    }
     picks
-        .into_iter()
-        .zip(constants)
-        .map(|(pick, &c)| f(pick, c))
-        .collect()
 }
 
 pub(super) fn moved(pick: Pick, by: f32) -> Pick {
@@ -111,16 +112,18 @@ pub(super) fn in_triangle(i: usize, j: usize) -> usize {
 
 fn numbers(operation: Operation, a: Data, b: Data) -> Result<Data, Refused> {
     match (a, b) {
-        (Data::Floats(a), Data::Floats(b)) => {
-            let f = |(a, b): (f32, f32)| match operation {
-                Operation::Add => a + b,
-                Operation::Sub => a - b,
-                Operation::Mul => a * b,
-                Operation::Div => a / b,
-            };
-            Ok(Data::Floats(a.into_iter().zip(b).map(f).collect()))
+        (Data::Floats(mut a), Data::Floats(b)) => {
+            for (a, b) in a.iter_mut().zip(b) {
+                match operation {
+                    Operation::Add => *a += b,
+                    Operation::Sub => *a -= b,
+                    Operation::Mul => *a *= b,
+                    Operation::Div => *a /= b,
+                }
+            }
+            Ok(Data::Floats(a))
         }
-        (Data::Ints(a), Data::Ints(b)) => {
+        (Data::Ints(mut a), Data::Ints(b)) => {
             let f = |(a, b): (i64, i64)| match operation {
                 Operation::Add => a.checked_add(b),
                 Operation::Sub => a.checked_sub(b),
@@ -128,10 +131,11 @@ fn numbers(operation: Operation, a: Data, b: Data) -> Result<Data, Refused> {
                 // Readers disagree about the rounding of negative quotients.
                 Operation::Div => (a >= 0 && b > 0).then(|| a / b),
             };
-            let numbers: Option<Vec<i64>> = a.into_iter().zip(b).map(f).collect();
-            numbers
-                .map(Data::Ints)
-                .ok_or_else(|| Refused::unsupported("a whole number is out of range"))
+            for (a, b) in a.iter_mut().zip(b) {
+                *a = f((*a, b))
+                    .ok_or_else(|| Refused::unsupported("a whole number is out of range"))?;
+            }
+            Ok(Data::Ints(a))
         }
         _ => Err(Refused::damaged("the two inputs differ in type")),
     }
@@ -142,7 +146,7 @@ pub(super) fn concat(values: &[&Value], along: usize, budget: &Budget) -> Result
     let first = values
         .first()
         .ok_or_else(|| Refused::damaged("has no inputs"))?;
-    let mut shape = first.shape.clone();
+    let mut shape = copied(&first.shape)?;
     let fits = |value: &&Value| {
         value.shape.len() == shape.len()
             && value
@@ -161,14 +165,14 @@ pub(super) fn concat(values: &[&Value], along: usize, budget: &Budget) -> Result
         .ok_or_else(|| Refused::unsupported("a value is too large"))?;
     budget.count(&shape)?;
     // One after the other, then in the right order.
-    let mut all = first.elements.clone();
+    let mut all = first.elements.copy()?;
     for value in &values[1..] {
         match (&mut all, &value.elements) {
             (Elements::Known(Data::Ints(all)), Elements::Known(Data::Ints(more))) => {
-                all.extend(more)
+                extend(all, more)?
             }
             (Elements::Known(Data::Floats(all)), Elements::Known(Data::Floats(more))) => {
-                all.extend(more)
+                extend(all, more)?
             }
             (
                 Elements::Picks { stage, picks },
@@ -177,7 +181,7 @@ pub(super) fn concat(values: &[&Value], along: usize, budget: &Budget) -> Result
                     picks: more,
                 },
             ) if stage == other => {
-                picks.extend(more);
+                extend(picks, more)?;
             }
             _ => {
                 return Err(Refused::unsupported(
@@ -191,20 +195,25 @@ pub(super) fn concat(values: &[&Value], along: usize, budget: &Budget) -> Result
     let mut start = 0;
     for value in values {
         let block = value.count() / outer;
-        starts.push((start, block));
+        push(&mut starts, (start, block))?;
         start += value.count();
     }
-    let from: Vec<usize> = (0..outer)
+    let from = (0..outer)
         .flat_map(|o| {
             starts
                 .iter()
                 .map(move |&(start, block)| (start + o * block, block))
         })
-        .flat_map(|(start, block)| start..start + block)
-        .collect();
+        .flat_map(|(start, block)| start..start + block);
     let joined = Value {
-        shape: vec![from.len()],
+        shape: Vec::new(),
         elements: all,
     };
-    Ok(joined.arranged(shape, &from))
+    Ok(joined.arranged(shape, &collected(from)?)?)
+}
+
+fn extend<T: Copy>(all: &mut Vec<T>, more: &[T]) -> Result<(), Error> {
+    all.try_reserve(more.len())?;
+    all.extend_from_slice(more);
+    Ok(())
 }

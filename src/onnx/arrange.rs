@@ -3,12 +3,14 @@
 use super::budget::Budget;
 use super::error::Refused;
 use super::value::{Value, axis, places, strides, wrapped};
+use crate::memory::{all_collected, collected, filled, push};
+use crate::status::Error;
 
 pub(super) fn reshape(x: &Value, target: &[i64], zero_is_a_size: bool) -> Result<Value, Refused> {
     let mut shape = Vec::new();
     let mut open = None;
     for (i, &size) in target.iter().enumerate() {
-        shape.push(match size {
+        let size = match size {
             -1 if open.is_none() => {
                 open = Some(i);
                 1
@@ -19,7 +21,8 @@ pub(super) fn reshape(x: &Value, target: &[i64], zero_is_a_size: bool) -> Result
                 .ok_or_else(|| Refused::damaged("the new shape has too many axes"))?,
             size => usize::try_from(size)
                 .map_err(|_| Refused::damaged("the new shape has a negative size"))?,
-        });
+        };
+        push(&mut shape, size)?;
     }
     if let Some(i) = open {
         let known: usize = shape
@@ -41,17 +44,16 @@ pub(super) fn flatten(x: &Value, at: i64) -> Result<Value, Refused> {
         .or_else(|| (usize::try_from(at) == Ok(rank)).then_some(rank))
         .ok_or_else(|| Refused::damaged("there is no such axis"))?;
     let (outer, inner) = x.shape.split_at(at);
-    x.reshaped(vec![outer.iter().product(), inner.iter().product()])
+    x.reshaped(collected(
+        [outer, inner].map(|sizes| sizes.iter().product()),
+    )?)
 }
 
 pub(super) fn squeeze(x: &Value, axes: Option<&[i64]>) -> Result<Value, Refused> {
     let rank = x.shape.len();
     let drop = match axes {
-        Some(axes) => axes
-            .iter()
-            .map(|&a| axis(a, rank))
-            .collect::<Result<Vec<_>, _>>()?,
-        None => (0..rank).filter(|&a| x.shape[a] == 1).collect(),
+        Some(axes) => all_collected(axes.iter().map(|&a| axis(a, rank)))?,
+        None => collected((0..rank).filter(|&a| x.shape[a] == 1))?,
     };
     if drop.iter().any(|&a| x.shape[a] != 1) {
         return Err(Refused::damaged(
@@ -59,15 +61,12 @@ pub(super) fn squeeze(x: &Value, axes: Option<&[i64]>) -> Result<Value, Refused>
         ));
     }
     let kept = (0..rank).filter(|a| !drop.contains(a));
-    x.reshaped(kept.map(|a| x.shape[a]).collect())
+    x.reshaped(collected(kept.map(|a| x.shape[a]))?)
 }
 
 pub(super) fn unsqueeze(x: &Value, axes: &[i64]) -> Result<Value, Refused> {
     let rank = x.shape.len() + axes.len();
-    let mut new = axes
-        .iter()
-        .map(|&a| axis(a, rank))
-        .collect::<Result<Vec<_>, _>>()?;
+    let mut new = all_collected(axes.iter().map(|&a| axis(a, rank)))?;
     new.sort_unstable();
     if new.windows(2).any(|pair| pair[0] == pair[1]) {
         return Err(Refused::damaged("an axis appears twice"));
@@ -80,33 +79,30 @@ pub(super) fn unsqueeze(x: &Value, axes: &[i64]) -> Result<Value, Refused> {
             old.next().copied().unwrap_or(1)
         }
     });
-    x.reshaped(shape.collect())
+    x.reshaped(collected(shape)?)
 }
 
 pub(super) fn transpose(x: &Value, order: Option<&[i64]>) -> Result<Value, Refused> {
     let rank = x.shape.len();
     let order = match order {
-        Some(order) => order
-            .iter()
-            .map(|&a| axis(a, rank))
-            .collect::<Result<Vec<_>, _>>()?,
-        None => (0..rank).rev().collect(),
+        Some(order) => all_collected(order.iter().map(|&a| axis(a, rank)))?,
+        None => collected((0..rank).rev())?,
     };
     if order.len() != rank || (0..rank).any(|a| !order.contains(&a)) {
         return Err(Refused::damaged("the order of axes does not fit"));
     }
-    let steps = strides(&x.shape);
-    let shape: Vec<usize> = order.iter().map(|&a| x.shape[a]).collect();
-    let steps: Vec<usize> = order.iter().map(|&a| steps[a]).collect();
-    let from = places(&shape, &steps);
-    Ok(x.arranged(shape, &from))
+    let steps = strides(&x.shape)?;
+    let shape = collected(order.iter().map(|&a| x.shape[a]))?;
+    let steps = collected(order.iter().map(|&a| steps[a]))?;
+    let from = places(&shape, &steps)?;
+    Ok(x.arranged(shape, &from)?)
 }
 
 /// Indices from a file, for an axis of this size.
 fn indices(numbers: &[i64], size: usize) -> Result<Vec<usize>, Refused> {
     let place =
         |&i: &i64| wrapped(i, size).ok_or_else(|| Refused::damaged("an index is out of range"));
-    numbers.iter().map(place).collect()
+    all_collected(numbers.iter().map(place))
 }
 
 /// Slices of an axis, chosen by number.
@@ -119,16 +115,15 @@ pub(super) fn gather(
     let along = axis(along, x.shape.len())?;
     let chosen_at = indices(chosen.as_ints()?, x.shape[along])?;
     let (outer, inner) = (&x.shape[..along], &x.shape[along + 1..]);
-    let shape = [outer, &chosen.shape, inner].concat();
+    let shape = collected([outer, &chosen.shape, inner].into_iter().flatten().copied())?;
     budget.count(&shape)?;
     let step: usize = inner.iter().product();
     let block = step * x.shape[along];
     let outer: usize = outer.iter().product();
-    let from: Vec<usize> = (0..outer)
+    let from = (0..outer)
         .flat_map(|o| chosen_at.iter().map(move |&i| o * block + i * step))
-        .flat_map(|start| start..start + step)
-        .collect();
-    Ok(x.arranged(shape, &from))
+        .flat_map(|start| start..start + step);
+    Ok(x.arranged(shape, &collected(from)?)?)
 }
 
 /// Slices chosen by the first few of their indices at once.
@@ -139,9 +134,9 @@ pub(super) fn gather_nd(x: &Value, chosen: &Value, budget: &Budget) -> Result<Va
     if depth == 0 || depth > x.shape.len() {
         return Err(Refused::damaged("an index has too many parts, or none"));
     }
-    let shape = [outer, &x.shape[depth..]].concat();
+    let shape = collected([outer, &x.shape[depth..]].into_iter().flatten().copied())?;
     budget.count(&shape)?;
-    let steps = strides(&x.shape);
+    let steps = strides(&x.shape)?;
     let size: usize = x.shape[depth..].iter().product();
     let mut from = Vec::new();
     for index in chosen.as_ints()?.chunks_exact(depth) {
@@ -149,9 +144,10 @@ pub(super) fn gather_nd(x: &Value, chosen: &Value, budget: &Budget) -> Result<Va
         for (a, &i) in index.iter().enumerate() {
             start += steps[a] * indices(&[i], x.shape[a])?[0];
         }
+        from.try_reserve(size).map_err(Error::from)?;
         from.extend(start..start + size);
     }
-    Ok(x.arranged(shape, &from))
+    Ok(x.arranged(shape, &from)?)
 }
 
 /// A part of some axes.
@@ -162,7 +158,7 @@ pub(super) fn slice(
     axes: Option<&[i64]>,
     steps: Option<&[i64]>,
 ) -> Result<Value, Refused> {
-    let all: Vec<i64> = (0..).take(starts.len()).collect();
+    let all = collected((0..).take(starts.len()))?;
     let axes = axes.unwrap_or(&all);
     if ends.len() != starts.len() || axes.len() != starts.len() {
         return Err(Refused::damaged("starts, ends and axes differ in number"));
@@ -171,7 +167,7 @@ pub(super) fn slice(
     {
         return Err(Refused::unsupported("a step other than 1 is not supported"));
     }
-    let mut kept: Vec<(usize, usize)> = x.shape.iter().map(|&size| (0, size)).collect();
+    let mut kept = collected(x.shape.iter().map(|&size| (0, size)))?;
     for ((&start, &end), &a) in starts.iter().zip(ends).zip(axes) {
         let a = axis(a, x.shape.len())?;
         let size = x.shape[a];
@@ -194,18 +190,16 @@ pub(super) fn slice(
         }
         kept[a].1 = after.max(first);
     }
-    let steps = strides(&x.shape);
-    let shape: Vec<usize> = kept.iter().map(|(start, end)| end - start).collect();
+    let steps = strides(&x.shape)?;
+    let shape = collected(kept.iter().map(|(start, end)| end - start))?;
     let first: usize = kept
         .iter()
         .zip(&steps)
         .map(|((start, _), step)| start * step)
         .sum();
-    let from: Vec<usize> = places(&shape, &steps)
-        .iter()
-        .map(|place| first + place)
-        .collect();
-    Ok(x.arranged(shape, &from))
+    let mut from = places(&shape, &steps)?;
+    from.iter_mut().for_each(|place| *place += first);
+    Ok(x.arranged(shape, &from)?)
 }
 
 /// Repeats axes of one element as the rules of broadcasting say.
@@ -214,8 +208,8 @@ pub(super) fn broadcast(x: &Value, shape: &[usize]) -> Result<Vec<usize>, Refuse
         .len()
         .checked_sub(x.shape.len())
         .ok_or_else(|| Refused::damaged("shapes do not fit each other"))?;
-    let own = strides(&x.shape);
-    let mut steps = vec![0; shape.len()];
+    let own = strides(&x.shape)?;
+    let mut steps = filled(shape.len(), 0)?;
     for (a, &size) in x.shape.iter().enumerate() {
         match size {
             1 => {}
@@ -223,7 +217,7 @@ pub(super) fn broadcast(x: &Value, shape: &[usize]) -> Result<Vec<usize>, Refuse
             _ => return Err(Refused::damaged("shapes do not fit each other")),
         }
     }
-    Ok(places(shape, &steps))
+    Ok(places(shape, &steps)?)
 }
 
 /// The shape that two shapes have in common.
@@ -234,12 +228,10 @@ pub(super) fn common_shape(a: &[usize], b: &[usize]) -> Result<Vec<usize>, Refus
             .checked_sub(rank)
             .map_or(1, |i| shape[i])
     };
-    (0..rank)
-        .map(|axis| match (size(a, axis), size(b, axis)) {
-            (a, 1) => Ok(a),
-            (1, b) => Ok(b),
-            (a, b) if a == b => Ok(a),
-            _ => Err(Refused::damaged("shapes do not fit each other")),
-        })
-        .collect()
+    all_collected((0..rank).map(|axis| match (size(a, axis), size(b, axis)) {
+        (a, 1) => Ok(a),
+        (1, b) => Ok(b),
+        (a, b) if a == b => Ok(a),
+        _ => Err(Refused::damaged("shapes do not fit each other")),
+    }))
 }

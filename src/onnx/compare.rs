@@ -2,6 +2,8 @@
 
 use super::outputs::Kind;
 use crate::dense::{Activation, Layer, Network};
+use crate::memory::{collected, copied, filled, push};
+use crate::status::Error;
 
 /// How many times the error that is expected of 32-bit arithmetic is allowed. Kernels differ in the order in
 /// which they add and in how they compute exponentials, and some inputs are unlucky.
@@ -24,28 +26,26 @@ impl Estimate {
 }
 
 /// The outputs of each layer in double precision.
-pub(super) fn layers(network: &Network, m: &[f32]) -> Vec<Vec<Estimate>> {
+pub(super) fn layers(network: &Network, m: &[f32]) -> Result<Vec<Vec<Estimate>>, Error> {
     let n = network.n;
-    let mut x: Vec<Estimate> = (0..n)
-        .flat_map(|i| &m[i * n..i * n + i + 1])
-        .map(|&x| Estimate {
-            value: f64::from(x),
-            error: 0.0,
-        })
-        .collect();
-    let mut all = Vec::new();
+    let lower = (0..n).flat_map(|i| &m[i * n..i * n + i + 1]);
+    let input = collected(lower.map(|&x| Estimate {
+        value: f64::from(x),
+        error: 0.0,
+    }))?;
+    let mut all: Vec<Vec<Estimate>> = Vec::new();
     for layer in &network.layers {
-        x = outputs(layer, &x);
-        all.push(x.clone());
+        let x = outputs(layer, all.last().unwrap_or(&input))?;
+        push(&mut all, x)?;
     }
-    all
+    Ok(all)
 }
 
-fn outputs(layer: &Layer, x: &[Estimate]) -> Vec<Estimate> {
-    let mut sums: Vec<f64> = layer.bias.iter().map(|&b| f64::from(b)).collect();
+fn outputs(layer: &Layer, x: &[Estimate]) -> Result<Vec<Estimate>, Error> {
+    let mut sums = collected(layer.bias.iter().map(|&b| f64::from(b)))?;
     // Squares of the terms, and of the errors that come in.
-    let mut squares: Vec<f64> = sums.iter().map(|b| b * b).collect();
-    let mut errors = vec![0.0; layer.outputs];
+    let mut squares = collected(sums.iter().map(|b| b * b))?;
+    let mut errors = filled(layer.outputs, 0.0)?;
     for (x, row) in x.iter().zip(layer.weights.chunks_exact(layer.outputs)) {
         let columns = sums.iter_mut().zip(&mut squares).zip(&mut errors);
         for (((sum, square), error), &w) in columns.zip(row) {
@@ -66,24 +66,28 @@ fn outputs(layer: &Layer, x: &[Estimate]) -> Vec<Estimate> {
         Activation::Tanh | Activation::Sigmoid => (1.0, 1.0),
     };
     let estimates = sums.into_iter().zip(squares).zip(errors);
-    estimates
-        .map(|((sum, square), error)| {
-            let rounding = EPSILON * EPSILON * steps * (sum * sum + square);
-            let value = layer.activation.apply(sum);
-            Estimate {
-                value,
-                error: steepest * (error + rounding).sqrt()
-                    + function * FUNCTION_ERROR
-                    + EPSILON * value.abs(),
-            }
-        })
-        .collect()
+    collected(estimates.map(|((sum, square), error)| {
+        let rounding = EPSILON * EPSILON * steps * (sum * sum + square);
+        let value = layer.activation.apply(sum);
+        Estimate {
+            value,
+            error: steepest * (error + rounding).sqrt()
+                + function * FUNCTION_ERROR
+                + EPSILON * value.abs(),
+        }
+    }))
 }
 
 /// U, L or S from U.
-pub(super) fn output(kind: Kind, u: &[Estimate], m: &[f32], n: usize, k: usize) -> Vec<Estimate> {
+pub(super) fn output(
+    kind: Kind,
+    u: &[Estimate],
+    m: &[f32],
+    n: usize,
+    k: usize,
+) -> Result<Vec<Estimate>, Error> {
     if kind == Kind::U {
-        return u.to_vec();
+        return copied(u);
     }
     let row = |i: usize| &u[i * k..(i + 1) * k];
     let entry = |e: usize| {
@@ -101,5 +105,5 @@ pub(super) fn output(kind: Kind, u: &[Estimate], m: &[f32], n: usize, k: usize) 
         }
         Estimate { value, error }
     };
-    (0..n * n).map(entry).collect()
+    collected((0..n * n).map(entry))
 }

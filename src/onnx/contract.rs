@@ -5,6 +5,8 @@ use super::budget::Budget;
 use super::error::Refused;
 use super::stages::Stages;
 use super::value::{Elements, Factor, Pick, Value};
+use crate::memory::{collected, copied, filled, push};
+use crate::status::Error;
 use std::rc::Rc;
 
 /// Sums of products: output number o is the sum over t of a[a_at[o] + t·a_step] · b[b_at[o] + t·b_step].
@@ -25,14 +27,14 @@ impl Contraction {
         };
         // A vector is a row on the left and a column on the right.
         let left = if let [len] = a.shape[..] {
-            vec![1, len]
+            copied(&[1, len])?
         } else {
-            a.shape.clone()
+            copied(&a.shape)?
         };
         let right = if let [len] = b.shape[..] {
-            vec![len, 1]
+            copied(&[len, 1])?
         } else {
-            b.shape.clone()
+            copied(&b.shape)?
         };
         let (a_outer, &[rows, _]) = left.split_last_chunk().ok_or_else(no_matrix)?;
         let (b_outer, &[b_inner, columns]) = right.split_last_chunk().ok_or_else(no_matrix)?;
@@ -42,17 +44,20 @@ impl Contraction {
             ));
         }
         let outer = common_shape(a_outer, b_outer)?;
-        let mut shape = outer.clone();
-        shape.extend([rows, columns]);
+        let mut shape = copied(&outer)?;
+        push(&mut shape, rows)?;
+        push(&mut shape, columns)?;
         let sums = budget.count(&shape)?;
         budget.allows_products(sums, inner)?;
         // Which matrix of a and of b each matrix of the result comes from.
         let matrices = |outer_shape: &[usize]| {
             let count = outer_shape.iter().product();
-            broadcast(&Value::ints(outer_shape, vec![0; count]), &outer)
+            broadcast(&Value::ints(outer_shape, filled(count, 0)?)?, &outer)
         };
         let (a_matrix, b_matrix) = (matrices(a_outer)?, matrices(b_outer)?);
-        let (mut a_at, mut b_at) = (Vec::with_capacity(sums), Vec::with_capacity(sums));
+        let (mut a_at, mut b_at) = (Vec::new(), Vec::new());
+        a_at.try_reserve_exact(sums).map_err(Error::from)?;
+        b_at.try_reserve_exact(sums).map_err(Error::from)?;
         for (&a_matrix, &b_matrix) in a_matrix.iter().zip(&b_matrix) {
             for i in 0..rows {
                 for j in 0..columns {
@@ -103,7 +108,7 @@ impl Contraction {
                 "the shapes of the factors do not fit each other",
             ));
         }
-        let shape = vec![rows, columns];
+        let shape = copied(&[rows, columns])?;
         budget.allows_products(budget.count(&shape)?, inner)?;
         let (a_row, a_step) = if a_transposed { (1, rows) } else { (inner, 1) };
         let (b_column, b_step) = if b_transposed {
@@ -112,16 +117,14 @@ impl Contraction {
             (1, columns)
         };
         let each = |f: &dyn Fn(usize, usize) -> usize| {
-            (0..rows)
-                .flat_map(|i| (0..columns).map(move |j| f(i, j)))
-                .collect()
+            collected((0..rows).flat_map(|i| (0..columns).map(move |j| f(i, j))))
         };
         Ok(Contraction {
             shape,
             terms: inner,
-            a_at: each(&|i, _| i * a_row),
+            a_at: each(&|i, _| i * a_row)?,
             a_step,
-            b_at: each(&|_, j| j * b_column),
+            b_at: each(&|_, j| j * b_column)?,
             b_step,
         })
     }
@@ -151,13 +154,15 @@ impl Contraction {
                     picks: across,
                 },
             ) if stage == other => {
-                let u = self.factor(*stage, picks, across, n).ok_or_else(only_low)?;
+                let u = self
+                    .factor(*stage, picks, across, n)?
+                    .ok_or_else(only_low)?;
                 let count = u32::try_from(n * n).map_err(|_| only_low())?;
                 Ok(Value {
-                    shape: self.shape.clone(),
+                    shape: copied(&self.shape)?,
                     elements: Elements::Low {
                         u: Rc::new(u),
-                        entries: (0..count).collect(),
+                        entries: collected(0..count)?,
                     },
                 })
             }
@@ -169,13 +174,13 @@ impl Contraction {
     }
 
     /// Carries it out on numbers.
-    pub(super) fn numbers(&self, a: &[f32], b: &[f32]) -> Value {
+    pub(super) fn numbers(&self, a: &[f32], b: &[f32]) -> Result<Value, Error> {
         let sum = |(&a_at, &b_at): (&usize, &usize)| {
             let a = a[a_at..].iter().step_by(self.a_step);
             let b = b[b_at..].iter().step_by(self.b_step);
             a.zip(b).take(self.terms).map(|(a, b)| a * b).sum()
         };
-        let sums = self.a_at.iter().zip(&self.b_at).map(sum).collect();
+        let sums = collected(self.a_at.iter().zip(&self.b_at).map(sum))?;
         Value::floats(&self.shape, sums)
     }
 
@@ -189,12 +194,8 @@ impl Contraction {
     ) -> Result<Value, Refused> {
         let (inputs, outputs) = (stages.width(stage), pick_at.len());
         budget.take_weights(inputs, outputs)?;
-        let mut weights = Vec::new();
-        weights
-            .try_reserve_exact(inputs * outputs)
-            .map_err(crate::status::Error::from)?;
-        weights.resize(inputs * outputs, 0.0);
-        let mut bias = vec![0.0; outputs];
+        let mut weights = filled(inputs * outputs, 0.0)?;
+        let mut bias = filled(outputs, 0.0)?;
         for t in 0..self.terms {
             for (j, (at, known_at)) in pick_at.iter().zip(known_at).enumerate() {
                 let pick = picks[at + t * pick_step];
@@ -204,34 +205,38 @@ impl Contraction {
                 bias[j] += pick.offset * w;
             }
         }
-        let stage = stages.linear(stage, weights, bias);
-        Ok(Value::picks(&self.shape, stage, Pick::all(outputs)))
+        let stage = stages.linear(stage, weights, bias)?;
+        Ok(Value::picks(&self.shape, stage, Pick::all(outputs)?)?)
     }
 
     /// U, if this is U times its transpose.
-    fn factor(&self, stage: usize, a: &[Pick], b: &[Pick], n: usize) -> Option<Factor> {
+    fn factor(
+        &self,
+        stage: usize,
+        a: &[Pick],
+        b: &[Pick],
+        n: usize,
+    ) -> Result<Option<Factor>, Error> {
         if self.a_at.len() != n * n || self.shape.iter().filter(|&&size| size != 1).ne(&[n, n]) {
-            return None;
+            return Ok(None);
         }
         let at = |o: usize, t: usize| {
             let (a_at, b_at) = (self.a_at[o], self.b_at[o]);
             (a[a_at + t * self.a_step], b[b_at + t * self.b_step])
         };
         let k = self.terms;
-        let picks: Vec<Pick> = (0..n)
-            .flat_map(|i| (0..k).map(move |t| (i, t)))
-            .map(|(i, t)| at(i * n, t).0)
-            .collect();
+        let each = (0..n).flat_map(|i| (0..k).map(move |t| (i, t)));
+        let picks = collected(each.map(|(i, t)| at(i * n, t).0))?;
         let row = |i: usize| &picks[i * k..(i + 1) * k];
         for i in 0..n {
             for j in 0..n {
                 let mut pairs = row(i).iter().zip(row(j)).enumerate();
                 if !pairs.all(|(t, (&ui, &uj))| at(i * n + j, t) == (ui, uj)) {
-                    return None;
+                    return Ok(None);
                 }
             }
         }
-        Some(Factor { k, stage, picks })
+        Ok(Some(Factor { k, stage, picks }))
     }
 }
 

@@ -1,6 +1,8 @@
 //! Why a file is refused.
 
+use crate::memory::text;
 use crate::status::{Error, Status};
+use core::fmt::{self, Write};
 use std::borrow::Cow;
 
 /// A status and a reason, before it is known at which node it happened.
@@ -26,9 +28,9 @@ impl Refused {
     }
 
     /// Says where it happened.
-    pub(super) fn at(self, place: &str) -> Refused {
+    pub(super) fn at(self, place: impl fmt::Display) -> Refused {
         Refused {
-            reason: format!("{place}: {}", self.reason).into(),
+            reason: text(format_args!("{place}: {}", self.reason)),
             ..self
         }
     }
@@ -55,19 +57,28 @@ pub(super) fn cut_off() -> Refused {
 }
 
 /// A name from a file, as it may stand in a message.
-pub(super) fn shown(name: &str) -> String {
-    shortened(name, 80)
+pub(super) fn shown(name: &str) -> Shown<'_> {
+    Shown {
+        text: name,
+        most: 80,
+    }
 }
 
 /// At most so many characters, none of which controls a terminal.
-pub(super) fn shortened(text: &str, most: usize) -> String {
-    let mut short: String = text
-        .chars()
-        .take(most)
-        .map(|c| if c.is_control() { '?' } else { c })
-        .collect();
-    if text.chars().nth(most).is_some() {
-        short.push('…');
+#[derive(Clone, Copy)]
+pub(super) struct Shown<'a> {
+    pub(super) text: &'a str,
+    pub(super) most: usize,
+}
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for c in self.text.chars().take(self.most) {
+            f.write_char(if c.is_control() { '?' } else { c })?;
+        }
+        if self.text.chars().nth(self.most).is_some() {
+            f.write_char('…')?;
+        }
+        Ok(())
     }
-    short
 }

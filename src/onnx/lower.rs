@@ -14,9 +14,9 @@ use super::stages::{INPUT, Stages};
 use super::tensor::{FLOAT, Stored};
 use super::value::{Elements, Pick, Value};
 use crate::dense::Network;
+use crate::memory::{Map, all_collected, collected, copied, counted, insert, owned, push, text};
 use crate::model::MAX_N;
-use crate::status::Status;
-use std::collections::HashMap;
+use crate::status::{Error, Status};
 
 /// More fields than any honest file has, and few enough that decoding them costs little: an empty message
 /// takes two bytes of a file and hundreds in tract's memory.
@@ -32,7 +32,7 @@ pub(super) struct Lowered {
 }
 
 /// What goes into the graph.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Input {
     pub(super) n: usize,
     /// For one matrix.
@@ -43,7 +43,9 @@ pub(super) struct Input {
 
 /// Finds the network in a file.
 pub(super) fn lower(bytes: &[u8]) -> Result<Lowered, Refused> {
-    let candidates = Input::candidates(&input(&proto::model(bytes, MAX_FIELDS)?)?, bytes.len())?;
+    let graph = proto::model(bytes, MAX_FIELDS)?;
+    let candidates = Input::candidates(input(&graph)?, bytes.len())?;
+    drop(graph);
     let mut found = None;
     let mut refused = None;
     for candidate in candidates {
@@ -66,7 +68,7 @@ pub(super) fn lower(bytes: &[u8]) -> Result<Lowered, Refused> {
 }
 
 /// The one input that is not a constant.
-fn input<'a>(graph: &Graph<'a>) -> Result<Port<'a>, Refused> {
+fn input<'g, 'a>(graph: &'g Graph<'a>) -> Result<&'g Port<'a>, Refused> {
     let constant = |port: &&Port<'_>| {
         graph
             .initializers
@@ -75,7 +77,7 @@ fn input<'a>(graph: &Graph<'a>) -> Result<Port<'a>, Refused> {
     };
     let mut open = graph.inputs.iter().filter(|port| !constant(port));
     match (open.next(), open.next()) {
-        (Some(port), None) => Ok(port.clone()),
+        (Some(port), None) => Ok(port),
         _ => Err(Refused::unsupported(
             "the model must have one input, which is M or its lower triangle",
         )),
@@ -84,37 +86,45 @@ fn input<'a>(graph: &Graph<'a>) -> Result<Port<'a>, Refused> {
 
 impl Input {
     /// What goes in for M.
-    pub(super) fn of(&self, m: &[f32]) -> Vec<f32> {
+    pub(super) fn of(&self, m: &[f32]) -> Result<Vec<f32>, Error> {
         let n = self.n;
-        let triangle: Vec<f32> = (0..n)
-            .flat_map(|i| &m[i * n..i * n + i + 1])
-            .copied()
-            .collect();
-        self.places.iter().map(|&place| triangle[place]).collect()
+        let triangle = (0..n).flat_map(|i| &m[i * n..i * n + i + 1]);
+        let triangle = collected(triangle.copied())?;
+        collected(self.places.iter().map(|&place| triangle[place]))
+    }
+
+    pub(super) fn copy(&self) -> Result<Input, Error> {
+        Ok(Input {
+            n: self.n,
+            shape: copied(&self.shape)?,
+            places: copied(&self.places)?,
+        })
     }
 
     /// What the input can be, by its shape.
     fn candidates(port: &Port<'_>, file: usize) -> Result<Vec<Input>, Refused> {
         let name = shown(port.name);
         if port.kind != FLOAT {
-            let reason =
-                format!("input \"{name}\" must have 32-bit floats; export the model with them");
+            let reason = text(format_args!(
+                "input \"{name}\" must have 32-bit floats; export the model with them"
+            ));
             return Err(Refused::unsupported(reason));
         }
         let mut shape = Vec::new();
         for (axis, size) in port.shape.iter().enumerate() {
-            shape.push(match size {
+            let size = match size {
                 Some(size) => *size,
                 // An open first axis counts matrices.
                 None if axis == 0 => 1,
                 None => {
-                    return Err(Refused::unsupported(format!(
+                    return Err(Refused::unsupported(text(format_args!(
                         "input \"{name}\" has an axis of open size beside the first; export the model for one n"
-                    )));
+                    ))));
                 }
-            });
+            };
+            push(&mut shape, size)?;
         }
-        let sizes: Vec<usize> = shape.iter().copied().filter(|&size| size != 1).collect();
+        let sizes = collected(shape.iter().copied().filter(|&size| size != 1))?;
         let (matrix, triangle) = match sizes[..] {
             [n, columns] if n == columns => (Some(n), None),
             [len] => (
@@ -125,22 +135,22 @@ impl Input {
         };
         // Each of these has at least two bytes of weights.
         let fits = |n: &usize| *n <= MAX_N && n * (n + 1) <= file;
-        let input = |n: usize, places: Vec<usize>| Input {
-            n,
-            shape: shape.clone(),
-            places,
-        };
-        let square = |n: usize| (0..n * n).map(|e| in_triangle(e / n, e % n)).collect();
-        let matrix = matrix.filter(fits).map(|n| input(n, square(n)));
-        let triangle = triangle
-            .filter(fits)
-            .map(|n| input(n, (0..n * (n + 1) / 2).collect()));
-        let candidates: Vec<Input> = matrix.into_iter().chain(triangle).collect();
+        let mut candidates = Vec::new();
+        if let Some(n) = matrix.filter(fits) {
+            let places = collected((0..n * n).map(|e| in_triangle(e / n, e % n)))?;
+            let shape = copied(&shape)?;
+            push(&mut candidates, Input { n, shape, places })?;
+        }
+        if let Some(n) = triangle.filter(fits) {
+            let places = collected(0..n * (n + 1) / 2)?;
+            let shape = copied(&shape)?;
+            push(&mut candidates, Input { n, shape, places })?;
+        }
         if candidates.is_empty() {
-            return Err(Refused::unsupported(format!(
+            return Err(Refused::unsupported(text(format_args!(
                 "input \"{name}\" of shape {shape:?} is neither an n x n matrix nor its lower triangle of n(n+1)/2 \
                  values, with n up to {MAX_N}, for one matrix at a time"
-            )));
+            ))));
         }
         Ok(candidates)
     }
@@ -155,15 +165,12 @@ fn lower_as(bytes: &[u8], input: Input) -> Result<Lowered, Refused> {
         ));
     }
     let mut budget = Budget::new(bytes.len());
-    let mut stages = Stages::new(input.n);
+    let mut stages = Stages::new(input.n)?;
     let mut values = Values::new(&graph)?;
-    let places = input
-        .places
-        .iter()
-        .map(|&place| Pick::plain(place))
-        .collect();
+    let places = collected(input.places.iter().map(|&place| Pick::plain(place)))?;
     let name = self::input(&graph)?.name;
-    values.define(name, Value::picks(&input.shape, INPUT, places), &mut budget)?;
+    let m = Value::picks(&input.shape, INPUT, places)?;
+    values.define(name, m, &mut budget)?;
     for mut node in graph.nodes {
         let label = node.label();
         let known = stages.makers.len();
@@ -182,21 +189,21 @@ fn lower_as(bytes: &[u8], input: Input) -> Result<Lowered, Refused> {
                 };
                 call.run(&mut context)
             })
-            .map_err(|refused| refused.at(&label))?;
+            .map_err(|refused| refused.at(label))?;
         let [output] = node.outputs[..] else {
-            return Err(Refused::unsupported("one output is supported").at(&label));
+            return Err(Refused::unsupported("one output is supported").at(label));
         };
         for maker in &mut stages.makers[known..] {
-            *maker = (label.clone(), output.to_owned());
+            *maker = (text(format_args!("{label}")).into_owned(), owned(output)?);
         }
         values
             .define(output, value, &mut budget)
-            .map_err(|refused| refused.at(&label))?;
+            .map_err(|refused| refused.at(label))?;
         values.drop_unused(&node.inputs, &mut budget);
     }
     let (outputs, u) = outputs(&graph.outputs, input.n, |name| values.made.get(name))?;
     drop(values);
-    let makers = core::mem::take(&mut stages.makers);
+    let mut makers = core::mem::take(&mut stages.makers);
     let built = stages.build(input.n, &u, &mut budget)?;
     built.network.check().map_err(|error| match error.status {
         Status::Argument => Refused::unsupported(error.message),
@@ -206,47 +213,40 @@ fn lower_as(bytes: &[u8], input: Input) -> Result<Lowered, Refused> {
     let layers = built
         .stages
         .into_iter()
-        .map(|stage| stage.map(|stage| makers[stage].clone()));
+        .map(|stage| stage.map(|stage| core::mem::take(&mut makers[stage])));
     Ok(Lowered {
         network: built.network,
         outputs,
-        layers: layers.collect(),
+        layers: collected(layers)?,
         input,
     })
 }
 
 /// The values of a graph by name.
 struct Values<'a> {
-    stored: HashMap<&'a str, Stored<'a>>,
-    made: HashMap<&'a str, Value>,
+    stored: Map<&'a str, Stored<'a>>,
+    made: Map<&'a str, Value>,
     /// How often each is still to be read.
-    uses: HashMap<&'a str, usize>,
+    uses: Map<&'a str, usize>,
 }
 
 impl<'a> Values<'a> {
     fn new(graph: &Graph<'a>) -> Result<Values<'a>, Refused> {
-        let mut uses = HashMap::new();
         let outputs = graph.outputs.iter().map(|port| port.name);
-        for name in graph
-            .nodes
-            .iter()
-            .flat_map(|node| node.inputs.iter().copied())
-            .chain(outputs)
-        {
-            *uses.entry(name).or_insert(0) += 1;
-        }
-        let mut stored = HashMap::new();
+        let inputs = graph.nodes.iter().flat_map(|node| &node.inputs).copied();
+        let uses = counted(inputs.chain(outputs))?;
+        let mut stored = Map::default();
         for (name, tensor) in &graph.initializers {
-            if name.is_empty() || stored.insert(*name, tensor.clone()).is_some() {
-                return Err(Refused::damaged(format!(
+            if name.is_empty() || insert(&mut stored, *name, tensor.copy()?)?.is_some() {
+                return Err(Refused::damaged(text(format_args!(
                     "constant \"{}\" appears twice, or has no name",
                     shown(name)
-                )));
+                ))));
             }
         }
         Ok(Values {
             stored,
-            made: HashMap::new(),
+            made: Map::default(),
             uses,
         })
     }
@@ -254,13 +254,13 @@ impl<'a> Values<'a> {
     /// A value that a node has given. Every name is given once, so no value can depend on itself.
     fn define(&mut self, name: &'a str, value: Value, budget: &mut Budget) -> Result<(), Refused> {
         if name.is_empty() || self.stored.contains_key(name) || self.made.contains_key(name) {
-            return Err(Refused::damaged(format!(
+            return Err(Refused::damaged(text(format_args!(
                 "value \"{}\" is given twice, or has no name",
                 shown(name)
-            )));
+            ))));
         }
         budget.take(&value)?;
-        self.made.insert(name, value);
+        insert(&mut self.made, name, value)?;
         Ok(())
     }
 
@@ -276,24 +276,21 @@ impl<'a> Values<'a> {
             {
                 budget.count(stored.shape())?;
                 let value = Value {
-                    shape: stored.shape().to_vec(),
+                    shape: copied(stored.shape())?,
                     elements: Elements::Known(stored.data()?),
                 };
                 budget.take(&value)?;
-                self.made.insert(name, value);
+                insert(&mut self.made, name, value)?;
             }
         }
-        names
-            .iter()
-            .map(|&name| match (name, self.made.get(name)) {
-                ("", _) => Ok(None),
-                (_, Some(value)) => Ok(Some(value)),
-                (_, None) => Err(Refused::damaged(format!(
-                    "reads \"{}\", which nothing before it gives",
-                    shown(name)
-                ))),
-            })
-            .collect()
+        all_collected(names.iter().map(|&name| match (name, self.made.get(name)) {
+            ("", _) => Ok(None),
+            (_, Some(value)) => Ok(Some(value)),
+            (_, None) => Err(Refused::damaged(text(format_args!(
+                "reads \"{}\", which nothing before it gives",
+                shown(name)
+            )))),
+        }))
     }
 
     /// Frees what has been read for the last time.

@@ -34,6 +34,7 @@ mod value;
 mod witness;
 
 use crate::dense::Network;
+use crate::memory::{self, collected};
 use crate::status::{Error, Status};
 use lower::Lowered;
 use outputs::Output;
@@ -81,28 +82,27 @@ pub fn read(bytes: &[u8]) -> Result<OnnxModel, Error> {
     } = lower::lower(bytes)?;
     // The layers' outputs first, then those of the graph.
     let between = layers.iter().flatten().map(|(_, name)| name.as_str());
-    let names: Vec<&str> = between
-        .chain(outputs.iter().map(|output| output.name.as_str()))
-        .collect();
-    let matrices = samples::matrices(network.n);
+    let names = collected(between.chain(outputs.iter().map(|output| output.name.as_str())))?;
+    let matrices = samples::matrices(network.n)?;
     let found = witness::values(bytes, &input, &names, &matrices)?;
     let samples = matrices.into_iter().zip(found).map(|(m, found)| {
         let mut found = found.into_iter();
-        Sample {
+        let of_layers = layers
+            .iter()
+            .map(|layer| layer.as_ref().and_then(|_| found.next()));
+        Ok(Sample {
             m,
-            layers: layers
-                .iter()
-                .map(|layer| layer.as_ref().and_then(|_| found.next()))
-                .collect(),
-            outputs: found.collect(),
-        }
+            layers: collected(of_layers)?,
+            outputs: collected(found)?,
+        })
     });
     Ok(OnnxModel {
-        samples: samples.collect(),
-        nodes: layers
-            .into_iter()
-            .map(|layer| layer.map(|(label, _)| label))
-            .collect(),
+        samples: memory::all_collected::<_, Error>(samples)?,
+        nodes: collected(
+            layers
+                .into_iter()
+                .map(|layer| layer.map(|(label, _)| label)),
+        )?,
         network,
         outputs,
     })
@@ -127,22 +127,22 @@ impl OnnxModel {
     pub fn check(&self, mut u_of: impl FnMut(&[f32]) -> Vec<f32>) -> Result<(), Error> {
         let (n, k) = (self.network.n, self.network.k);
         for sample in &self.samples {
-            let layers = compare::layers(&self.network, &sample.m);
-            let mut place = "the input".to_owned();
+            let layers = compare::layers(&self.network, &sample.m)?;
+            let mut place = "the input";
             for ((layer, found), node) in layers.iter().zip(&sample.layers).zip(&self.nodes) {
                 let (Some(found), Some(node)) = (found, node) else {
                     continue;
                 };
-                place.clone_from(node);
+                place = node;
                 if !agree(layer, found) {
-                    return Err(misread(node));
+                    return Err(misread(format_args!("{node}")));
                 }
             }
             let u = layers.last().map_or(&[][..], Vec::as_slice);
             for (output, found) in self.outputs.iter().zip(&sample.outputs) {
-                if !agree(&compare::output(output.kind, u, &sample.m, n, k), found) {
+                if !agree(&compare::output(output.kind, u, &sample.m, n, k)?, found) {
                     let name = error::shown(&output.name);
-                    return Err(misread(&format!("{place}, in output \"{name}\"")));
+                    return Err(misread(format_args!("{place}, in output \"{name}\"")));
                 }
             }
             if !agree(u, &u_of(&sample.m)) {
@@ -160,10 +160,11 @@ fn agree(expected: &[compare::Estimate], found: &[f32]) -> bool {
     expected.len() == found.len() && expected.iter().zip(found).all(|(x, &y)| x.agrees(y))
 }
 
-fn misread(place: &str) -> Error {
-    let message =
-        format!("the library and tract disagree about the file from {place} on; please report it");
-    Error::new(Status::Unsupported, message)
+fn misread(place: core::fmt::Arguments<'_>) -> Error {
+    let message = format_args!(
+        "the library and tract disagree about the file from {place} on; please report it"
+    );
+    memory::error(Status::Unsupported, message)
 }
 
 #[cfg(test)]
@@ -217,8 +218,8 @@ mod tests {
                 network.layers[layer].weights[w] += 1e-2;
                 let (mut matters, mut differs) = (false, false);
                 for sample in &good.samples {
-                    let right = compare::layers(&good.network, &sample.m);
-                    let layers = compare::layers(&network, &sample.m);
+                    let right = compare::layers(&good.network, &sample.m).unwrap();
+                    let layers = compare::layers(&network, &sample.m).unwrap();
                     let pairs = layers.iter().flatten().zip(right.iter().flatten());
                     matters |= pairs
                         .into_iter()
@@ -227,7 +228,8 @@ mod tests {
                     let mut hidden = hidden.filter_map(|(x, found)| Some((x, found.as_ref()?)));
                     differs |= hidden.any(|(x, found)| !agree(x, found));
                     for (output, found) in good.outputs.iter().zip(&sample.outputs) {
-                        let output = compare::output(output.kind, &layers[4], &sample.m, 6, 2);
+                        let output =
+                            compare::output(output.kind, &layers[4], &sample.m, 6, 2).unwrap();
                         differs |= !agree(&output, found);
                     }
                 }

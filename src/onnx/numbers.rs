@@ -6,7 +6,8 @@ use super::contract::Contraction;
 use super::error::Refused;
 use super::operator::Call;
 use super::tensor::Data;
-use super::value::{Elements, Value, axis, strides};
+use super::value::{Elements, Value, axis};
+use crate::memory::{all_collected, collected, copied, filled};
 
 /// What the node gives, or `None` if its operator is not one of these.
 pub(super) fn run(
@@ -30,14 +31,14 @@ pub(super) fn run(
         "Split" => return split(call).map(Some),
         _ => return Ok(None),
     };
-    Ok(Some(vec![value?]))
+    Ok(Some(collected([value?])?))
 }
 
 fn map(call: &Call<'_, '_>, f: impl Fn(f32) -> f32) -> Result<Value, Refused> {
     call.at_most(1)?;
     let x = call.input(0)?;
-    let numbers = x.as_floats()?.iter().map(|&x| f(x)).collect();
-    Ok(Value::floats(&x.shape, numbers))
+    let numbers = collected(x.as_floats()?.iter().map(|&x| f(x)))?;
+    Ok(Value::floats(&x.shape, numbers)?)
 }
 
 /// Two inputs in the shape that they have in common.
@@ -46,7 +47,10 @@ fn pair(call: &Call<'_, '_>, budget: &Budget) -> Result<(Value, Value), Refused>
     let (a, b) = (call.input(0)?, call.input(1)?);
     let shape = common_shape(&a.shape, &b.shape)?;
     budget.count(&shape)?;
-    let spread = |x: &Value| Ok::<_, Refused>(x.arranged(shape.clone(), &broadcast(x, &shape)?));
+    let spread = |x: &Value| {
+        let from = broadcast(x, &shape)?;
+        Ok::<_, Refused>(x.arranged(copied(&shape)?, &from)?)
+    };
     Ok((spread(a)?, spread(b)?))
 }
 
@@ -57,10 +61,8 @@ fn floats(
 ) -> Result<Value, Refused> {
     let (a, b) = pair(call, budget)?;
     let pairs = a.as_floats()?.iter().zip(b.as_floats()?);
-    Ok(Value::floats(
-        &a.shape,
-        pairs.map(|(&a, &b)| f(a, b)).collect(),
-    ))
+    let numbers = collected(pairs.map(|(&a, &b)| f(a, b)))?;
+    Ok(Value::floats(&a.shape, numbers)?)
 }
 
 fn comparison(
@@ -70,10 +72,8 @@ fn comparison(
 ) -> Result<Value, Refused> {
     let (a, b) = pair(call, budget)?;
     let pairs = a.as_ints()?.iter().zip(b.as_ints()?);
-    Ok(Value::ints(
-        &a.shape,
-        pairs.map(|(&a, &b)| i64::from(f(a, b))).collect(),
-    ))
+    let numbers = collected(pairs.map(|(&a, &b)| i64::from(f(a, b))))?;
+    Ok(Value::ints(&a.shape, numbers)?)
 }
 
 fn clip(call: &Call<'_, '_>) -> Result<Value, Refused> {
@@ -85,10 +85,8 @@ fn clip(call: &Call<'_, '_>) -> Result<Value, Refused> {
         let x = least.map_or(x, |least| x.max(least));
         most.map_or(x, |most| x.min(most))
     };
-    Ok(Value::floats(
-        &x.shape,
-        x.as_floats()?.iter().map(limited).collect(),
-    ))
+    let numbers = collected(x.as_floats()?.iter().map(limited))?;
+    Ok(Value::floats(&x.shape, numbers)?)
 }
 
 fn choose(call: &Call<'_, '_>, budget: &Budget) -> Result<Value, Refused> {
@@ -104,14 +102,14 @@ fn choose(call: &Call<'_, '_>, budget: &Budget) -> Result<Value, Refused> {
     let (mask, a, b) = (mask.as_ints()?, a.as_floats()?, b.as_floats()?);
     let places = mask_at.into_iter().zip(a_at).zip(b_at);
     let chosen = places.map(|((m, i), j)| if mask[m] != 0 { a[i] } else { b[j] });
-    Ok(Value::floats(&shape, chosen.collect()))
+    Ok(Value::floats(&shape, collected(chosen)?)?)
 }
 
 fn matmul(call: &Call<'_, '_>, budget: &Budget) -> Result<Value, Refused> {
     call.at_most(2)?;
     let (a, b) = (call.input(0)?, call.input(1)?);
     let product = Contraction::matmul(a, b, budget)?;
-    Ok(product.numbers(a.as_floats()?, b.as_floats()?))
+    Ok(product.numbers(a.as_floats()?, b.as_floats()?)?)
 }
 
 /// Along some axes, which stay with one element.
@@ -131,28 +129,23 @@ fn reduce(
     let x = call.input(0)?;
     let rank = x.shape.len();
     let axes = match axes {
-        Some(axes) => axes
-            .iter()
-            .map(|&a| axis(a, rank))
-            .collect::<Result<Vec<_>, _>>()?,
-        None => (0..rank).collect(),
+        Some(axes) => all_collected(axes.iter().map(|&a| axis(a, rank)))?,
+        None => collected(0..rank)?,
     };
-    let mut shape = x.shape.clone();
+    let mut shape = copied(&x.shape)?;
     for a in axes {
         shape[a] = 1;
     }
     // Where each element goes.
-    let template = Value::ints(&shape, vec![0; shape.iter().product()]);
+    let count = shape.iter().product();
+    let template = Value::ints(&shape, filled(count, 0)?)?;
     let to = broadcast(&template, &x.shape)?;
-    let mut result: Vec<Option<f32>> =
-        vec![None; strides(&shape).first().map_or(1, |s| s * shape[0])];
+    let mut result: Vec<Option<f32>> = filled(count, None)?;
     for (&x, to) in x.as_floats()?.iter().zip(to) {
         result[to] = Some(result[to].map_or(x, |sum| f(sum, x)));
     }
-    Ok(Value::floats(
-        &shape,
-        result.into_iter().flatten().collect(),
-    ))
+    let numbers = collected(result.into_iter().flatten())?;
+    Ok(Value::floats(&shape, numbers)?)
 }
 
 fn split(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refused> {
@@ -168,11 +161,8 @@ fn split(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refused> {
         return Err(Refused::damaged("the parts do not make up the whole"));
     }
     let mut start = 0;
-    sizes
-        .iter()
-        .map(|&part| {
-            start += part;
-            slice(x, &[start - part], &[start], Some(&[along]), None)
-        })
-        .collect()
+    all_collected(sizes.iter().map(|&part| {
+        start += part;
+        slice(x, &[start - part], &[start], Some(&[along]), None)
+    }))
 }

@@ -11,6 +11,7 @@ use super::stages::Stages;
 use super::tensor::{DOUBLE, Data, FLOAT};
 use super::value::{Elements, Pick, Value, axis};
 use crate::dense::Activation;
+use crate::memory::{all_collected, collected, copied, text};
 
 /// Where a node works.
 pub(super) struct Context<'c> {
@@ -65,7 +66,9 @@ impl Call<'_, '_> {
         match self.int(name, 0)? {
             0 => Ok(false),
             1 => Ok(true),
-            _ => Err(Refused::damaged(format!("{name} must be 0 or 1"))),
+            _ => Err(Refused::damaged(text(format_args!(
+                "{name} must be 0 or 1"
+            )))),
         }
     }
 
@@ -97,7 +100,7 @@ impl Call<'_, '_> {
             return self.ints(name);
         }
         self.optional(i)
-            .map(|value| value.as_ints().map(<[i64]>::to_vec))
+            .map(|value| Ok(copied(value.as_ints()?)?))
             .transpose()
     }
 
@@ -112,7 +115,7 @@ impl Call<'_, '_> {
         match self.node.attributes.first() {
             None => Ok(()),
             Some((name, _)) => {
-                let reason = format!("attribute {} is not supported", shown(name));
+                let reason = text(format_args!("attribute {} is not supported", shown(name)));
                 Err(Refused::unsupported(reason))
             }
         }
@@ -121,7 +124,10 @@ impl Call<'_, '_> {
     fn value(&mut self, context: &mut Context<'_>) -> Result<Value, Refused> {
         let opset = context.opset;
         if !self.node.domain.is_empty() {
-            let reason = format!("domain {} is not supported", shown(self.node.domain));
+            let reason = text(format_args!(
+                "domain {} is not supported",
+                shown(self.node.domain)
+            ));
             return Err(Refused::unsupported(reason));
         }
         match self.node.op {
@@ -161,7 +167,7 @@ impl Call<'_, '_> {
             "Max" => self.max(context),
             "Identity" => {
                 self.at_most(1)?;
-                self.input(0).cloned()
+                Ok(self.input(0)?.copy()?)
             }
             "Cast" => self.cast(),
             "Constant" => self.constant(context),
@@ -223,9 +229,7 @@ impl Call<'_, '_> {
             }
             "Concat" => {
                 let along = self.int("axis", i64::MIN)?;
-                let values = (0..self.inputs.len())
-                    .map(|i| self.input(i))
-                    .collect::<Result<Vec<_>, _>>()?;
+                let values = all_collected((0..self.inputs.len()).map(|i| self.input(i)))?;
                 let along = axis(along, self.input(0)?.shape.len())?;
                 concat(&values, along, context.budget)
             }
@@ -284,7 +288,7 @@ impl Call<'_, '_> {
         let Some(c) = self.optional(2) else {
             return Ok(value);
         };
-        let mut c = c.clone();
+        let mut c = c.copy()?;
         match &mut c.elements {
             Elements::Known(Data::Floats(numbers)) => numbers.iter_mut().for_each(|x| *x *= beta),
             _ => return Err(Refused::unsupported("the bias must be constant")),
@@ -307,7 +311,7 @@ impl Call<'_, '_> {
             ));
         }
         let x = self.input(0)?;
-        let mut value = x.clone();
+        let mut value = x.copy()?;
         let (Elements::Picks { picks, .. }, [_, channels, inner @ ..]) =
             (&mut value.elements, &x.shape[..])
         else {
@@ -384,24 +388,24 @@ impl Call<'_, '_> {
         let x = self.input(0)?;
         let elements = match (&x.elements, to) {
             (Elements::Known(Data::Ints(numbers)), FLOAT | DOUBLE) => {
-                Elements::Known(Data::Floats(numbers.iter().map(|&x| x as f32).collect()))
+                Elements::Known(Data::Floats(collected(numbers.iter().map(|&x| x as f32))?))
             }
             // The same kind of number in another width: whole numbers are small, floats are kept in 32 bits.
-            (Elements::Known(Data::Ints(_)), 6 | 7) => x.elements.clone(),
+            (Elements::Known(Data::Ints(_)), 6 | 7) => x.elements.copy()?,
             (Elements::Known(Data::Ints(_)), _) => {
-                return Err(Refused::unsupported(format!(
+                return Err(Refused::unsupported(text(format_args!(
                     "a cast to type {to} is not supported"
-                )));
+                ))));
             }
-            (_, FLOAT | DOUBLE) => x.elements.clone(),
+            (_, FLOAT | DOUBLE) => x.elements.copy()?,
             _ => {
-                return Err(Refused::unsupported(format!(
+                return Err(Refused::unsupported(text(format_args!(
                     "a cast to type {to} is not supported"
-                )));
+                ))));
             }
         };
         Ok(Value {
-            shape: x.shape.clone(),
+            shape: copied(&x.shape)?,
             elements,
         })
     }
@@ -411,12 +415,12 @@ impl Call<'_, '_> {
         let (shape, data) = match self.node.attributes.pop() {
             Some(("value", Attribute::Tensor(tensor))) => {
                 context.budget.count(tensor.shape())?;
-                (tensor.shape().to_vec(), tensor.data()?)
+                (copied(tensor.shape())?, tensor.data()?)
             }
-            Some(("value_float", Attribute::Float(x))) => (vec![], Data::Floats(vec![x])),
-            Some(("value_floats", Attribute::Floats(x))) => (vec![x.len()], Data::Floats(x)),
-            Some(("value_int", Attribute::Int(x))) => (vec![], Data::Ints(vec![x])),
-            Some(("value_ints", Attribute::Ints(x))) => (vec![x.len()], Data::Ints(x)),
+            Some(("value_float", Attribute::Float(x))) => (vec![], Data::Floats(copied(&[x])?)),
+            Some(("value_floats", Attribute::Floats(x))) => (copied(&[x.len()])?, Data::Floats(x)),
+            Some(("value_int", Attribute::Int(x))) => (vec![], Data::Ints(copied(&[x])?)),
+            Some(("value_ints", Attribute::Ints(x))) => (copied(&[x.len()])?, Data::Ints(x)),
             _ => {
                 return Err(Refused::unsupported(
                     "the constant is of a kind that is not supported",
@@ -435,9 +439,9 @@ impl Call<'_, '_> {
         self.at_most(1)?;
         let (start, end) = (self.int("start", 0)?, self.int("end", i64::MAX)?);
         let shape = &self.input(0)?.shape;
-        let sizes: Vec<i64> = shape.iter().map(|&size| size as i64).collect();
+        let sizes = collected(shape.iter().map(|&size| size as i64))?;
         slice(
-            &Value::ints(&[sizes.len()], sizes),
+            &Value::ints(&[sizes.len()], sizes)?,
             &[start],
             &[end],
             None,
@@ -453,10 +457,10 @@ fn active(x: &Value, activation: Activation, context: &mut Context<'_>) -> Resul
     };
     let stage = context
         .stages
-        .active(*stage, picks.clone(), activation, context.budget)?;
-    Ok(Value::picks(&x.shape, stage, Pick::all(picks.len())))
+        .active(*stage, copied(picks)?, activation, context.budget)?;
+    Ok(Value::picks(&x.shape, stage, Pick::all(picks.len())?)?)
 }
 
 fn wrong_type(name: &str) -> Refused {
-    Refused::damaged(format!("attribute {name} has the wrong type"))
+    Refused::damaged(text(format_args!("attribute {name} has the wrong type")))
 }

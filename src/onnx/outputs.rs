@@ -3,6 +3,8 @@
 use super::error::{Refused, shown};
 use super::proto::Port;
 use super::value::{Elements, Factor, Value};
+use crate::memory::{copied, owned, push, text};
+use crate::status::Error;
 
 /// One output of the graph.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,9 +31,11 @@ pub(super) fn outputs<'v>(
     let mut outputs: Vec<Output> = Vec::new();
     for port in ports {
         let name = shown(port.name);
-        let refuse = |reason: &str| Refused::unsupported(format!("output \"{name}\" {reason}"));
-        let value = value(port.name)
-            .ok_or_else(|| Refused::damaged(format!("output \"{name}\" is given by no node")))?;
+        let refuse =
+            |reason: &str| Refused::unsupported(text(format_args!("output \"{name}\" {reason}")));
+        let value = value(port.name).ok_or_else(|| {
+            Refused::damaged(text(format_args!("output \"{name}\" is given by no node")))
+        })?;
         let sizes = value.shape.iter().copied().filter(|&size| size != 1);
         let whole = |entries: &[u32]| {
             // L is symmetric: it may be transposed.
@@ -51,12 +55,12 @@ pub(super) fn outputs<'v>(
                 let u = Factor {
                     k,
                     stage: *stage,
-                    picks: picks.clone(),
+                    picks: copied(picks)?,
                 };
                 (Kind::U, u)
             }
-            Elements::Low { u, entries } if whole(entries) => (Kind::L, copy(u)),
-            Elements::Sparse { u, entries } if whole(entries) => (Kind::S, copy(u)),
+            Elements::Low { u, entries } if whole(entries) => (Kind::L, copy(u)?),
+            Elements::Sparse { u, entries } if whole(entries) => (Kind::S, copy(u)?),
             _ => return Err(refuse("is not U, L = U times its transpose, or S = M - L")),
         };
         if outputs
@@ -69,10 +73,8 @@ pub(super) fn outputs<'v>(
             return Err(refuse("belongs to another U than the output before"));
         }
         found = Some(u);
-        outputs.push(Output {
-            name: port.name.to_owned(),
-            kind,
-        });
+        let name = owned(port.name)?;
+        push(&mut outputs, Output { name, kind })?;
     }
     match found {
         Some(u) => Ok((outputs, u)),
@@ -80,10 +82,10 @@ pub(super) fn outputs<'v>(
     }
 }
 
-fn copy(u: &Factor) -> Factor {
-    Factor {
+fn copy(u: &Factor) -> Result<Factor, Error> {
+    Ok(Factor {
         k: u.k,
         stage: u.stage,
-        picks: u.picks.clone(),
-    }
+        picks: copied(&u.picks)?,
+    })
 }

@@ -8,16 +8,17 @@ use super::stages::Stages;
 use super::tensor::Data;
 use super::value::{Elements, Pick, Value};
 use crate::dense::Activation;
+use crate::memory::{collected, copied};
 
 /// Which elements of `x` are above zero.
 pub(super) fn greater(x: &Value, than: &Value) -> Result<Value, Refused> {
     let zero = matches!(&than.elements, Elements::Known(Data::Floats(c)) if c[..] == [0.0]);
     match &x.elements {
         Elements::Picks { stage, picks } if zero => Ok(Value {
-            shape: x.shape.clone(),
+            shape: copied(&x.shape)?,
             elements: Elements::Mask {
                 stage: *stage,
-                picks: picks.clone(),
+                picks: copied(picks)?,
                 above: true,
             },
         }),
@@ -35,10 +36,10 @@ pub(super) fn not(x: &Value) -> Result<Value, Refused> {
             picks,
             above,
         } => Ok(Value {
-            shape: x.shape.clone(),
+            shape: copied(&x.shape)?,
             elements: Elements::Mask {
                 stage: *stage,
-                picks: picks.clone(),
+                picks: copied(picks)?,
                 above: !above,
             },
         }),
@@ -65,10 +66,10 @@ pub(super) fn masked(mask: &Value, x: &Value, stages: &Stages) -> Result<Value, 
         return Err(only_pieces());
     }
     Ok(Value {
-        shape: x.shape.clone(),
+        shape: copied(&x.shape)?,
         elements: Elements::Piece {
             stage: *stage,
-            picks: picks.clone(),
+            picks: copied(picks)?,
             above: *above,
         },
     })
@@ -81,14 +82,16 @@ pub(super) fn joined(
     stages: &mut Stages,
     budget: &mut Budget,
 ) -> Result<Value, Refused> {
-    let piece = |value: &Value| match &value.elements {
-        Elements::Piece {
-            stage,
-            picks,
-            above,
-        } => Ok((*stage, picks.clone(), *above)),
-        _ => Err(only_pieces()),
-    };
+    fn piece(value: &Value) -> Result<(usize, &[Pick], bool), Refused> {
+        match &value.elements {
+            Elements::Piece {
+                stage,
+                picks,
+                above,
+            } => Ok((*stage, picks, *above)),
+            _ => Err(only_pieces()),
+        }
+    }
     let (first, second) = (piece(a)?, piece(b)?);
     let ((stage, upper, true), (other, lower, false)) = (if first.2 {
         (first, second)
@@ -106,7 +109,7 @@ pub(super) fn joined(
                     ..*upper
                 }
     };
-    if stage != other || a.shape != b.shape || !upper.iter().zip(&lower).all(fits) {
+    if stage != other || a.shape != b.shape || !upper.iter().zip(lower).all(fits) {
         return Err(only_pieces());
     }
     let (parent, inner, activation) = stages.function(stage).ok_or_else(only_pieces)?;
@@ -116,13 +119,10 @@ pub(super) fn joined(
         Activation::Elu(own) => Activation::Elu(own * factor),
         Activation::Identity | Activation::Tanh | Activation::Sigmoid => return Err(only_pieces()),
     };
-    let picks: Vec<Pick> = upper
-        .iter()
-        .map(|pick| inner[pick.index as usize])
-        .collect();
+    let picks = collected(upper.iter().map(|pick| inner[pick.index as usize]))?;
     let count = picks.len();
     let stage = stages.active(parent, picks, activation, budget)?;
-    Ok(Value::picks(&a.shape, stage, Pick::all(count)))
+    Ok(Value::picks(&a.shape, stage, Pick::all(count)?)?)
 }
 
 fn only_pieces() -> Refused {

@@ -6,7 +6,10 @@
 
 use super::error::{Refused, cut_off, shown};
 use super::tensor::Stored;
+use crate::memory::{copied, push, text};
+use crate::status::Error;
 use crate::wire::{Field, Message};
+use core::fmt;
 use std::cell::Cell;
 
 /// Versions of the standard operators whose meaning is known here.
@@ -39,7 +42,6 @@ pub(super) struct Function<'a> {
 }
 
 /// One operation.
-#[derive(Clone)]
 pub(super) struct Node<'a> {
     /// Empty for standard operators.
     pub(super) domain: &'a str,
@@ -52,7 +54,6 @@ pub(super) struct Node<'a> {
 }
 
 /// A setting of an operation.
-#[derive(Clone)]
 pub(super) enum Attribute<'a> {
     /// The setting of this name of the node that calls the function.
     Reference(&'a str),
@@ -64,7 +65,6 @@ pub(super) enum Attribute<'a> {
 }
 
 /// An input or output of the graph.
-#[derive(Clone)]
 pub(super) struct Port<'a> {
     pub(super) name: &'a str,
     /// The code of its element type.
@@ -73,14 +73,54 @@ pub(super) struct Port<'a> {
     pub(super) shape: Vec<Option<usize>>,
 }
 
-impl Node<'_> {
+impl<'a> Node<'a> {
     /// For messages.
-    pub(super) fn label(&self) -> String {
+    pub(super) fn label(&self) -> Label<'a> {
         let name = match (self.name, self.outputs.first()) {
             ("", Some(output)) => output,
             _ => self.name,
         };
-        format!("operator {} of node \"{}\"", shown(self.op), shown(name))
+        Label { op: self.op, name }
+    }
+
+    pub(super) fn copy(&self) -> Result<Node<'a>, Error> {
+        let mut attributes = Vec::new();
+        for (name, value) in &self.attributes {
+            push(&mut attributes, (*name, value.copy()?))?;
+        }
+        Ok(Node {
+            inputs: copied(&self.inputs)?,
+            outputs: copied(&self.outputs)?,
+            attributes,
+            ..*self
+        })
+    }
+}
+
+impl<'a> Attribute<'a> {
+    pub(super) fn copy(&self) -> Result<Attribute<'a>, Error> {
+        Ok(match self {
+            Attribute::Reference(name) => Attribute::Reference(name),
+            Attribute::Float(x) => Attribute::Float(*x),
+            Attribute::Int(x) => Attribute::Int(*x),
+            Attribute::Tensor(tensor) => Attribute::Tensor(tensor.copy()?),
+            Attribute::Floats(x) => Attribute::Floats(copied(x)?),
+            Attribute::Ints(x) => Attribute::Ints(copied(x)?),
+        })
+    }
+}
+
+/// How messages call a node.
+#[derive(Clone, Copy)]
+pub(super) struct Label<'a> {
+    op: &'a str,
+    name: &'a str,
+}
+
+impl fmt::Display for Label<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (op, name) = (shown(self.op), shown(self.name));
+        write!(f, "operator {op} of node \"{name}\"")
     }
 }
 
@@ -114,7 +154,7 @@ pub(super) fn model(bytes: &[u8], most_fields: usize) -> Result<Graph<'_>, Refus
                     once(&mut opset, version)?;
                 }
             }
-            25 => functions.push(field.bytes()?),
+            25 => push(&mut functions, field.bytes()?)?,
             _ => return Err(unknown("model", number)),
         }
     }
@@ -124,19 +164,21 @@ pub(super) fn model(bytes: &[u8], most_fields: usize) -> Result<Graph<'_>, Refus
     let opset =
         opset.ok_or_else(|| Refused::damaged("the file names no version of the operators"))?;
     if !OPSETS.contains(&opset) {
-        return Err(Refused::unsupported(format!(
+        return Err(Refused::unsupported(text(format_args!(
             "the file uses opset {opset}; export it with opset 17"
-        )));
+        ))));
     }
     let mut graph = graph(message.inner(body), opset)?;
     for bytes in functions {
-        graph.functions.push(function(message.inner(bytes), opset)?);
+        push(&mut graph.functions, function(message.inner(bytes), opset)?)?;
     }
     Ok(graph)
 }
 
 fn unknown(what: &str, number: u64) -> Refused {
-    let reason = format!("the {what} has field {number}, which this version does not know");
+    let reason = text(format_args!(
+        "the {what} has field {number}, which this version does not know"
+    ));
     Refused::unsupported(reason)
 }
 
@@ -167,12 +209,12 @@ fn graph<'a>(mut message: Message<'a, '_>, opset: i64) -> Result<Graph<'a>, Refu
         let bytes = field.bytes()?;
         let inner = message.inner(bytes);
         match number {
-            1 => graph.nodes.push(node(inner)?),
+            1 => push(&mut graph.nodes, node(inner)?)?,
             // Its name, comments, notes.
             2 | 10 | 16 => {}
-            5 => graph.initializers.push(Stored::read(inner)?),
-            11 => graph.inputs.push(port(inner)?),
-            12 => graph.outputs.push(port(inner)?),
+            5 => push(&mut graph.initializers, Stored::read(inner)?)?,
+            11 => push(&mut graph.inputs, port(inner)?)?,
+            12 => push(&mut graph.outputs, port(inner)?)?,
             // Shapes of values inside; they follow from the others.
             13 => drop(port(inner)?),
             14 => return Err(Refused::unsupported("the file has quantised values")),
@@ -180,7 +222,7 @@ fn graph<'a>(mut message: Message<'a, '_>, opset: i64) -> Result<Graph<'a>, Refu
             _ => return Err(unknown("graph", number)),
         }
         if graph.nodes.len() > MAX_NODES {
-            let reason = format!("the graph has more than {MAX_NODES} nodes");
+            let reason = text(format_args!("the graph has more than {MAX_NODES} nodes"));
             return Err(Refused::unsupported(reason));
         }
     }
@@ -194,11 +236,11 @@ fn function<'a>(mut message: Message<'a, '_>, opset: i64) -> Result<Function<'a>
     while let Some((number, field)) = message.next()? {
         match number {
             1 => once(&mut name, field.text()?)?,
-            4 => inputs.push(field.text()?),
-            5 => outputs.push(field.text()?),
+            4 => push(&mut inputs, field.text()?)?,
+            5 => push(&mut outputs, field.text()?)?,
             // Names of attributes; comments.
             6 | 8 | 14 => drop(field.bytes()?),
-            7 => nodes.push(node(message.inner(field.bytes()?))?),
+            7 => push(&mut nodes, node(message.inner(field.bytes()?))?)?,
             9 => {
                 let (domain, version) = operator_set(message.inner(field.bytes()?))?;
                 if matches!(domain, "" | "ai.onnx") && version != opset {
@@ -225,11 +267,11 @@ fn node<'a>(mut message: Message<'a, '_>) -> Result<Node<'a>, Refused> {
     let (mut inputs, mut outputs, mut attributes) = (Vec::new(), Vec::new(), Vec::new());
     while let Some((number, field)) = message.next()? {
         match number {
-            1 => inputs.push(field.text()?),
-            2 => outputs.push(field.text()?),
+            1 => push(&mut inputs, field.text()?)?,
+            2 => push(&mut outputs, field.text()?)?,
             3 => once(&mut name, field.text()?)?,
             4 => once(&mut op, field.text()?)?,
-            5 => attributes.push(field.bytes()?),
+            5 => push(&mut attributes, field.bytes()?)?,
             6 | 9 => drop(field.bytes()?),
             7 => once(&mut domain, field.text()?)?,
             _ => return Err(unknown("node", number)),
@@ -244,11 +286,11 @@ fn node<'a>(mut message: Message<'a, '_>) -> Result<Node<'a>, Refused> {
         attributes: Vec::new(),
     };
     for bytes in attributes {
-        let (name, value) = attribute(message.inner(bytes)).map_err(|e| e.at(&node.label()))?;
+        let (name, value) = attribute(message.inner(bytes)).map_err(|e| e.at(node.label()))?;
         if node.attributes.iter().any(|(other, _)| *other == name) {
-            return Err(Refused::damaged("an attribute appears twice").at(&node.label()));
+            return Err(Refused::damaged("an attribute appears twice").at(node.label()));
         }
-        node.attributes.push((name, value));
+        push(&mut node.attributes, (name, value))?;
     }
     Ok(node)
 }
@@ -275,18 +317,19 @@ fn attribute<'a>(mut message: Message<'a, '_>) -> Result<(&'a str, Attribute<'a>
                     if !rest.is_empty() {
                         return Err(cut_off());
                     }
+                    floats.try_reserve(each.len()).map_err(Error::from)?;
                     floats.extend(each.iter().map(|&x| f32::from_le_bytes(x)));
                 }
-                field => floats.push(field.float()?),
+                field => push(&mut floats, field.float()?)?,
             },
             8 => match field {
                 Field::Bytes(bytes) => {
                     let mut list = message.inner(bytes);
                     while let Some(x) = list.packed()? {
-                        ints.push(x.cast_signed());
+                        push(&mut ints, x.cast_signed())?;
                     }
                 }
-                field => ints.push(field.int()?),
+                field => push(&mut ints, field.int()?)?,
             },
             13 => drop(field.bytes()?),
             20 => once(&mut kind, field.int()?)?,
@@ -318,7 +361,10 @@ fn attribute<'a>(mut message: Message<'a, '_>) -> Result<(&'a str, Attribute<'a>
         Some(6) => (3, Attribute::Floats(floats)),
         Some(7) => (4, Attribute::Ints(ints)),
         _ => {
-            let reason = format!("the type of attribute {} is not supported", shown(name));
+            let reason = text(format_args!(
+                "the type of attribute {} is not supported",
+                shown(name)
+            ));
             return Err(Refused::unsupported(reason));
         }
     };
@@ -327,10 +373,10 @@ fn attribute<'a>(mut message: Message<'a, '_>) -> Result<(&'a str, Attribute<'a>
         .enumerate()
         .any(|(i, &given)| given && i != place)
     {
-        return Err(Refused::damaged(format!(
+        return Err(Refused::damaged(text(format_args!(
             "attribute {} has a value of another type than it says",
             shown(name)
-        )));
+        ))));
     }
     Ok((name, value))
 }
@@ -384,7 +430,7 @@ fn tensor_type(
                     if number != 1 {
                         return Err(unknown("shape", number));
                     }
-                    dims.push(dimension(inner.inner(field.bytes()?))?);
+                    push(&mut dims, dimension(inner.inner(field.bytes()?))?)?;
                     if dims.len() > MAX_RANK {
                         return Err(too_many_axes());
                     }
@@ -398,7 +444,7 @@ fn tensor_type(
 }
 
 pub(super) fn too_many_axes() -> Refused {
-    Refused::unsupported(format!("a tensor has more than {MAX_RANK} axes"))
+    Refused::unsupported(text(format_args!("a tensor has more than {MAX_RANK} axes")))
 }
 
 /// Reads a `TensorShapeProto.Dimension`.
@@ -418,10 +464,10 @@ fn dimension(mut message: Message<'_, '_>) -> Result<Option<usize>, Refused> {
             .map_err(|_| Refused::damaged("a dimension is negative")),
         // tract parses a name as a formula, and would go as deep as its brackets do.
         (None, Some(name)) if name.len() > 100 || name.contains(['(', ')']) => {
-            Err(Refused::unsupported(format!(
+            Err(Refused::unsupported(text(format_args!(
                 "a dimension is called {}; give it a plain name",
                 shown(name)
-            )))
+            ))))
         }
         (None, _) => Ok(None),
         (Some(_), Some(_)) => Err(cut_off()),

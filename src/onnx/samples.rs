@@ -1,21 +1,26 @@
 //! Matrices to compare on: the same ones every time.
 
+use crate::memory::{all_collected, collected, push};
+use crate::status::Error;
+
 /// n×n matrices with diagonals near 1: positive semidefinite ones, and their negatives, since ReLU turns
 /// other units off for those.
-pub(super) fn matrices(n: usize) -> Vec<Vec<f32>> {
+pub(super) fn matrices(n: usize) -> Result<Vec<Vec<f32>>, Error> {
     let mut state = 0x5eed_u64;
-    let pair = |factors: usize| {
-        let m = matrix(n, factors, &mut state);
-        let negative = m.iter().map(|x| -x).collect();
-        [m, negative]
-    };
+    let mut all = Vec::new();
     // Few factors make entries of many sizes.
-    [2, 3].map(pair).concat()
+    for factors in [2, 3] {
+        let m = matrix(n, factors, &mut state)?;
+        let negative = collected(m.iter().map(|x| -x))?;
+        push(&mut all, m)?;
+        push(&mut all, negative)?;
+    }
+    Ok(all)
 }
 
 /// Matrices of more than rank k with a few large entries: so far from being split well that every layer of an
 /// unrolled network still moves U, and its weights show.
-pub(super) fn hard(n: usize, k: usize) -> Vec<Vec<f32>> {
+pub(super) fn hard(n: usize, k: usize) -> Result<Vec<Vec<f32>>, Error> {
     let mut state = 0x5eed_u64;
     let sparse = |mut m: Vec<f32>| {
         for i in 0..n {
@@ -27,15 +32,13 @@ pub(super) fn hard(n: usize, k: usize) -> Vec<Vec<f32>> {
         }
         m
     };
-    [k + 2, 2 * k, n]
-        .map(|factors| sparse(matrix(n, factors, &mut state)))
-        .to_vec()
+    all_collected([k + 2, 2 * k, n].map(|factors| matrix(n, factors, &mut state).map(sparse)))
 }
 
-fn matrix(n: usize, factors: usize, state: &mut u64) -> Vec<f32> {
+fn matrix(n: usize, factors: usize, state: &mut u64) -> Result<Vec<f32>, Error> {
     // Uniform with variance 1.
     let mut number = || (uniform(state) * 2.0 - 1.0) * 3.0_f64.sqrt();
-    let b: Vec<f64> = (0..n * factors).map(|_| number()).collect();
+    let b = collected((0..n * factors).map(|_| number()))?;
     let row = |i: usize| &b[i * factors..(i + 1) * factors];
     let entry = |i: usize, j: usize| {
         let dot: f64 = row(i).iter().zip(row(j)).map(|(x, y)| x * y).sum();
@@ -43,7 +46,7 @@ fn matrix(n: usize, factors: usize, state: &mut u64) -> Vec<f32> {
         let own = if i == j { 0.25 } else { 0.0 };
         (dot / factors as f64 + own) as f32
     };
-    (0..n * n).map(|e| entry(e / n, e % n)).collect()
+    collected((0..n * n).map(|e| entry(e / n, e % n)))
 }
 
 /// The next of a sequence of numbers between 0 and 1 (splitmix64).

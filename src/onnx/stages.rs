@@ -4,6 +4,8 @@ use super::budget::Budget;
 use super::error::Refused;
 use super::value::{Factor, Pick};
 use crate::dense::{Activation, Layer, Network};
+use crate::memory::{collected, copied, filled, push};
+use crate::status::Error;
 
 /// The lower triangle of M.
 pub(super) const INPUT: usize = 0;
@@ -40,11 +42,11 @@ pub(super) struct Built {
 }
 
 impl Stages {
-    pub(super) fn new(n: usize) -> Stages {
-        Stages {
-            stages: vec![(Stage::Input, n * (n + 1) / 2)],
-            makers: vec![(String::new(), String::new())],
-        }
+    pub(super) fn new(n: usize) -> Result<Stages, Error> {
+        Ok(Stages {
+            stages: collected([(Stage::Input, n * (n + 1) / 2)])?,
+            makers: collected([(String::new(), String::new())])?,
+        })
     }
 
     /// Number of elements.
@@ -64,7 +66,12 @@ impl Stages {
         }
     }
 
-    pub(super) fn linear(&mut self, parent: usize, weights: Vec<f32>, bias: Vec<f32>) -> usize {
+    pub(super) fn linear(
+        &mut self,
+        parent: usize,
+        weights: Vec<f32>,
+        bias: Vec<f32>,
+    ) -> Result<usize, Error> {
         let width = bias.len();
         self.push(
             Stage::Linear {
@@ -90,13 +97,13 @@ impl Stages {
             picks,
             activation,
         };
-        Ok(self.push(stage, width))
+        Ok(self.push(stage, width)?)
     }
 
-    fn push(&mut self, stage: Stage, width: usize) -> usize {
-        self.stages.push((stage, width));
-        self.makers.push((String::new(), String::new()));
-        self.stages.len() - 1
+    fn push(&mut self, stage: Stage, width: usize) -> Result<usize, Error> {
+        push(&mut self.stages, (stage, width))?;
+        push(&mut self.makers, (String::new(), String::new()))?;
+        Ok(self.stages.len() - 1)
     }
 
     /// The network that gives U, from its last layer back to the first.
@@ -110,7 +117,7 @@ impl Stages {
         // What is still to be made from `stage`: these picks, then this function. `whole` is the stage that is
         // just that.
         let mut stage = u.stage;
-        let mut picks = u.picks.clone();
+        let mut picks = copied(&u.picks)?;
         let mut activation = Activation::Identity;
         let mut whole = None;
         loop {
@@ -123,11 +130,14 @@ impl Stages {
                     weights,
                     bias,
                 } => {
-                    layers.push(folded(weights, bias, &picks, activation, budget)?);
+                    push(
+                        &mut layers,
+                        folded(weights, bias, &picks, activation, budget)?,
+                    )?;
                     // Without a function of its own the layer is the product as the node gave it.
-                    stages.push(if plain { Some(stage) } else { whole });
+                    push(&mut stages, if plain { Some(stage) } else { whole })?;
                     (stage, activation, whole) = (parent, Activation::Identity, None);
-                    picks = Pick::all(self.width(parent));
+                    picks = Pick::all(self.width(parent))?;
                 }
                 Stage::Active {
                     parent,
@@ -139,10 +149,10 @@ impl Stages {
                 }
                 other => {
                     // Picking is a layer of its own, with one weight for each output.
-                    layers.push(picking(width, &picks, activation, budget)?);
-                    stages.push(whole);
+                    push(&mut layers, picking(width, &picks, activation, budget)?)?;
+                    push(&mut stages, whole)?;
                     self.stages[stage] = (other, width);
-                    (picks, activation, whole) = (Pick::all(width), Activation::Identity, None);
+                    (picks, activation, whole) = (Pick::all(width)?, Activation::Identity, None);
                 }
             }
         }
@@ -177,23 +187,26 @@ fn folded(
         weights
     } else {
         budget.take_weights(inputs, outputs)?;
-        weights
-            .chunks_exact(width)
-            .flat_map(|row| {
-                picks
-                    .iter()
-                    .map(|pick| row[pick.index as usize] * pick.scale)
-            })
-            .collect()
+        let mut all = Vec::new();
+        all.try_reserve_exact(inputs * outputs)
+            .map_err(Error::from)?;
+        for row in weights.chunks_exact(width) {
+            let picked = picks
+                .iter()
+                .map(|pick| row[pick.index as usize] * pick.scale);
+            all.extend(picked);
+        }
+        all
     };
     Ok(Layer {
         inputs,
         outputs,
         weights,
-        bias: picks
-            .iter()
-            .map(|pick| bias[pick.index as usize] * pick.scale + pick.offset)
-            .collect(),
+        bias: collected(
+            picks
+                .iter()
+                .map(|pick| bias[pick.index as usize] * pick.scale + pick.offset),
+        )?,
         activation,
     })
 }
@@ -207,7 +220,7 @@ fn picking(
 ) -> Result<Layer, Refused> {
     let outputs = picks.len();
     budget.take_weights(inputs, outputs)?;
-    let mut weights = vec![0.0; inputs * outputs];
+    let mut weights = filled(inputs * outputs, 0.0)?;
     for (j, pick) in picks.iter().enumerate() {
         weights[pick.index as usize * outputs + j] = pick.scale;
     }
@@ -215,7 +228,7 @@ fn picking(
         inputs,
         outputs,
         weights,
-        bias: picks.iter().map(|pick| pick.offset).collect(),
+        bias: collected(picks.iter().map(|pick| pick.offset))?,
         activation,
     })
 }

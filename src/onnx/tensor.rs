@@ -2,6 +2,8 @@
 
 use super::error::{Refused, cut_off};
 use super::proto::{MAX_RANK, too_many_axes};
+use crate::memory::{all_collected, collected, copied, push, text};
+use crate::status::Error;
 use crate::wire::{Field, Message};
 use tract_onnx::prelude::f16;
 
@@ -14,7 +16,7 @@ const INT64: i64 = 7;
 const BOOL: i64 = 9;
 
 /// Known numbers.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) enum Data {
     Floats(Vec<f32>),
     /// Whole numbers and truth values.
@@ -31,7 +33,6 @@ impl Data {
 }
 
 /// A `TensorProto`, left where it is until it is needed.
-#[derive(Clone)]
 pub(super) struct Stored<'a> {
     shape: Vec<usize>,
     count: usize,
@@ -50,11 +51,11 @@ impl<'a> Stored<'a> {
         let mut data: Option<(u64, &[u8])> = None;
         while let Some((number, field)) = message.next()? {
             match (number, field) {
-                (1, Field::Number(size)) => shape.push(size),
+                (1, Field::Number(size)) => push(&mut shape, size)?,
                 (1, Field::Bytes(bytes)) => {
                     let mut list = message.inner(bytes);
                     while let Some(size) = list.packed()? {
-                        shape.push(size);
+                        push(&mut shape, size)?;
                         if shape.len() > MAX_RANK {
                             break;
                         }
@@ -84,16 +85,15 @@ impl<'a> Stored<'a> {
             }
         }
         let (field, bytes) = data.unwrap_or((9, &[]));
-        let shape: Option<Vec<usize>> =
-            shape.into_iter().map(|x| usize::try_from(x).ok()).collect();
-        let count = shape.as_ref().and_then(|shape| {
-            shape
-                .iter()
-                .try_fold(1_usize, |n, &size| n.checked_mul(size))
-        });
-        let (Some(shape), Some(count)) = (shape, count) else {
-            return Err(Refused::damaged("a tensor's shape makes no sense"));
-        };
+        let senseless = || Refused::damaged("a tensor's shape makes no sense");
+        let sizes = shape
+            .into_iter()
+            .map(|x| usize::try_from(x).map_err(|_| senseless()));
+        let shape = all_collected(sizes)?;
+        let count = shape
+            .iter()
+            .try_fold(1_usize, |n, &size| n.checked_mul(size))
+            .ok_or_else(senseless)?;
         if count == 0 {
             return Err(Refused::unsupported("a tensor is empty"));
         }
@@ -106,9 +106,9 @@ impl<'a> Stored<'a> {
             INT64 => (8, 7),
             BOOL => (1, 5),
             _ => {
-                return Err(Refused::unsupported(format!(
+                return Err(Refused::unsupported(text(format_args!(
                     "a tensor has elements of type {kind}; export it with 32-bit floats"
-                )));
+                ))));
             }
         };
         let variable = field != 9 && !matches!(kind, FLOAT | DOUBLE);
@@ -143,6 +143,13 @@ impl<'a> Stored<'a> {
         Ok((name, stored))
     }
 
+    pub(super) fn copy(&self) -> Result<Stored<'a>, Error> {
+        Ok(Stored {
+            shape: copied(&self.shape)?,
+            ..*self
+        })
+    }
+
     pub(super) fn shape(&self) -> &[usize] {
         &self.shape
     }
@@ -153,33 +160,30 @@ impl<'a> Stored<'a> {
         if self.variable {
             let left = core::cell::Cell::new(0);
             let mut list = Message::new(self.bytes, &left);
-            numbers.reserve_exact(self.count);
+            numbers.try_reserve_exact(self.count).map_err(Error::from)?;
             while let Some(x) = list.packed()? {
-                numbers.push(x.cast_signed());
+                push(&mut numbers, x.cast_signed())?;
             }
         }
         Ok(match (self.kind, self.variable) {
-            (FLOAT, _) => Data::Floats(each(self.bytes, f32::from_le_bytes)),
-            (DOUBLE, _) => Data::Floats(each(self.bytes, |x| f64::from_le_bytes(x) as f32)),
+            (FLOAT, _) => Data::Floats(each(self.bytes, f32::from_le_bytes)?),
+            (DOUBLE, _) => Data::Floats(each(self.bytes, |x| f64::from_le_bytes(x) as f32)?),
             (FLOAT16, false) => Data::Floats(each(self.bytes, |x| {
                 f16::from_bits(u16::from_le_bytes(x)).to_f32()
-            })),
-            (FLOAT16, true) => Data::Floats(
-                numbers
-                    .iter()
-                    .map(|&x| f16::from_bits(x as u16).to_f32())
-                    .collect(),
-            ),
-            (INT32, false) => Data::Ints(each(self.bytes, |x| i64::from(i32::from_le_bytes(x)))),
-            (INT64, false) => Data::Ints(each(self.bytes, i64::from_le_bytes)),
-            (BOOL, false) => Data::Ints(each(self.bytes, |[x]: [u8; 1]| i64::from(x != 0))),
-            (BOOL, true) => Data::Ints(numbers.iter().map(|&x| i64::from(x != 0)).collect()),
-            (INT32, true) => Data::Ints(numbers.iter().map(|&x| i64::from(x as i32)).collect()),
+            })?),
+            (FLOAT16, true) => Data::Floats(collected(
+                numbers.iter().map(|&x| f16::from_bits(x as u16).to_f32()),
+            )?),
+            (INT32, false) => Data::Ints(each(self.bytes, |x| i64::from(i32::from_le_bytes(x)))?),
+            (INT64, false) => Data::Ints(each(self.bytes, i64::from_le_bytes)?),
+            (BOOL, false) => Data::Ints(each(self.bytes, |[x]: [u8; 1]| i64::from(x != 0))?),
+            (BOOL, true) => Data::Ints(collected(numbers.iter().map(|&x| i64::from(x != 0)))?),
+            (INT32, true) => Data::Ints(collected(numbers.iter().map(|&x| i64::from(x as i32)))?),
             _ => Data::Ints(numbers),
         })
     }
 }
 
-fn each<T, const N: usize>(bytes: &[u8], number: impl Fn([u8; N]) -> T) -> Vec<T> {
-    bytes.as_chunks().0.iter().map(|&x| number(x)).collect()
+fn each<T, const N: usize>(bytes: &[u8], number: impl Fn([u8; N]) -> T) -> Result<Vec<T>, Error> {
+    collected(bytes.as_chunks().0.iter().map(|&x| number(x)))
 }

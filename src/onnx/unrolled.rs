@@ -12,9 +12,9 @@ use super::proto::{self, Attribute, Function, Node};
 use super::samples;
 use super::stages::Stages;
 use super::value::Value;
+use crate::memory::{Map, all_collected, collected, copied, counted, insert, push, text};
 use crate::model::check_size;
 use crate::status::{Error, Status};
-use std::collections::HashMap;
 
 /// Enough for 64 layers of rank 32.
 const MAX_FIELDS: usize = 100_000;
@@ -39,7 +39,7 @@ pub fn check_unrolled(
 ) -> Result<bool, Error> {
     check_size(n, k)?;
     let mut work = MAX_WORK;
-    for m in samples::hard(n, k) {
+    for m in samples::hard(n, k)? {
         let Some(found) = low(bytes, n, k, &m, &mut work)? else {
             return Ok(false);
         };
@@ -77,21 +77,22 @@ fn low(
         opset: graph.opset,
         functions: &graph.functions,
         budget: Budget::for_numbers(values * 128 + (1 << 20), 2 * n * n * k * k),
-        stages: Stages::new(n),
+        stages: Stages::new(n)?,
         work,
     };
     // As in the library, only the lower triangle is read.
     let lower = |e: usize| if e % n <= e / n { m[e] } else { 0.0 };
-    let m = Value::floats(&[1, n, n], (0..n * n).map(lower).collect());
+    let m = Value::floats(&[1, n, n], collected((0..n * n).map(lower))?)?;
     run.budget.take(&m)?;
-    let scope = HashMap::from([(input.name, m)]);
+    let mut scope = Map::default();
+    insert(&mut scope, input.name, m)?;
     let mut values = match run.body(&graph.nodes, scope, &["L"], &[], 0) {
         Ok(values) => values,
         Err(_) if *run.work == 0 => return Ok(None),
         Err(refused) => return Err(refused),
     };
     match values.pop() {
-        Some(l) => Ok(Some(l.as_floats()?.to_vec())),
+        Some(l) => Ok(Some(copied(l.as_floats()?)?)),
         None => Err(Refused::damaged("the graph has no output L")),
     }
 }
@@ -110,26 +111,24 @@ impl<'a> Run<'_, 'a> {
     fn body(
         &mut self,
         nodes: &[Node<'a>],
-        mut scope: HashMap<&'a str, Value>,
+        mut scope: Map<&'a str, Value>,
         outputs: &[&str],
         settings: &[(&'a str, Attribute<'a>)],
         depth: usize,
     ) -> Result<Vec<Value>, Refused> {
-        let mut uses: HashMap<&str, usize> = HashMap::new();
-        for name in nodes.iter().flat_map(|node| &node.inputs).chain(outputs) {
-            *uses.entry(name).or_insert(0) += 1;
-        }
+        let inputs = nodes.iter().flat_map(|node| &node.inputs);
+        let mut uses = counted(inputs.chain(outputs).copied())?;
         for node in nodes {
             let values = self
                 .node(node, &scope, settings, depth)
-                .map_err(|refused| refused.at(&node.label()))?;
+                .map_err(|refused| refused.at(node.label()))?;
             if values.len() != node.outputs.len() {
-                return Err(Refused::damaged("has another number of outputs").at(&node.label()));
+                return Err(Refused::damaged("has another number of outputs").at(node.label()));
             }
             for (&name, value) in node.outputs.iter().zip(values) {
                 self.budget.take(&value)?;
-                if name.is_empty() || scope.insert(name, value).is_some() {
-                    return Err(Refused::damaged("gives a value twice").at(&node.label()));
+                if name.is_empty() || insert(&mut scope, name, value)?.is_some() {
+                    return Err(Refused::damaged("gives a value twice").at(node.label()));
                 }
             }
             for name in &node.inputs {
@@ -144,10 +143,11 @@ impl<'a> Run<'_, 'a> {
             }
         }
         let output = |name: &&str| {
-            let missing = || Refused::damaged(format!("nothing gives \"{}\"", shown(name)));
-            scope.get(*name).cloned().ok_or_else(missing)
+            let missing =
+                || Refused::damaged(text(format_args!("nothing gives \"{}\"", shown(name))));
+            Ok(scope.get(*name).ok_or_else(missing)?.copy()?)
         };
-        let values = outputs.iter().map(output).collect();
+        let values = all_collected(outputs.iter().map(output));
         scope.values().for_each(|value| self.budget.give(value));
         values
     }
@@ -156,30 +156,34 @@ impl<'a> Run<'_, 'a> {
     fn node(
         &mut self,
         node: &Node<'a>,
-        scope: &HashMap<&'a str, Value>,
+        scope: &Map<&'a str, Value>,
         settings: &[(&'a str, Attribute<'a>)],
         depth: usize,
     ) -> Result<Vec<Value>, Refused> {
-        let mut node = node.clone();
+        let mut node = node.copy()?;
         for (name, value) in &mut node.attributes {
             if let Attribute::Reference(of) = value {
                 let given = settings.iter().find(|(other, _)| other == of);
-                let missing =
-                    || Refused::damaged(format!("attribute {} is not given", shown(name)));
-                *value = given.ok_or_else(missing)?.1.clone();
+                let missing = || {
+                    Refused::damaged(text(format_args!("attribute {} is not given", shown(name))))
+                };
+                *value = given.ok_or_else(missing)?.1.copy()?;
             }
         }
         let mut inputs = Vec::new();
         for name in &node.inputs {
-            inputs.push(match (*name, scope.get(name)) {
+            let input = match (*name, scope.get(name)) {
                 ("", _) => None,
                 (_, Some(value)) => Some(value),
                 (_, None) => {
-                    let reason =
-                        format!("reads \"{}\", which nothing before it gives", shown(name));
+                    let reason = text(format_args!(
+                        "reads \"{}\", which nothing before it gives",
+                        shown(name)
+                    ));
                     return Err(Refused::damaged(reason));
                 }
-            });
+            };
+            push(&mut inputs, input)?;
         }
         if !node.domain.is_empty() {
             return self.function(&node, &inputs, depth);
@@ -201,7 +205,7 @@ impl<'a> Run<'_, 'a> {
                     stages: &mut self.stages,
                     budget: &mut self.budget,
                 };
-                vec![call.run(&mut context)?]
+                collected([call.run(&mut context)?])?
             }
         };
         let elements: usize = values.iter().map(Value::count).sum();
@@ -227,13 +231,13 @@ impl<'a> Run<'_, 'a> {
                 "has another number of inputs than its function",
             ));
         }
-        let mut scope = HashMap::new();
+        let mut scope = Map::default();
         for (&name, value) in function.inputs.iter().zip(inputs) {
             let value = value
                 .ok_or_else(|| Refused::damaged("an input is missing"))?
-                .clone();
+                .copy()?;
             self.budget.take(&value)?;
-            scope.insert(name, value);
+            insert(&mut scope, name, value)?;
         }
         self.body(
             &function.nodes,

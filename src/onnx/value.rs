@@ -6,6 +6,8 @@
 
 use super::error::Refused;
 use super::tensor::Data;
+use crate::memory::{collected, copied, push};
+use crate::status::Error;
 use std::rc::Rc;
 
 /// One element: `scale` times an element of a stage, plus `offset`.
@@ -18,8 +20,8 @@ pub(super) struct Pick {
 
 impl Pick {
     /// All elements of a stage, unchanged.
-    pub(super) fn all(count: usize) -> Vec<Pick> {
-        (0..count).map(Pick::plain).collect()
+    pub(super) fn all(count: usize) -> Result<Vec<Pick>, Error> {
+        collected((0..count).map(Pick::plain))
     }
 
     /// An element unchanged.
@@ -42,7 +44,7 @@ pub(super) struct Factor {
 }
 
 /// The elements of a value.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) enum Elements {
     /// Known numbers.
     Known(Data),
@@ -67,33 +69,105 @@ pub(super) enum Elements {
     Sparse { u: Rc<Factor>, entries: Vec<u32> },
 }
 
+impl Elements {
+    /// All of them.
+    pub(super) fn copy(&self) -> Result<Elements, Error> {
+        self.map(Taken::All)
+    }
+
+    /// Those that stand at these places.
+    fn taken(&self, from: &[usize]) -> Result<Elements, Error> {
+        self.map(Taken::These(from))
+    }
+
+    fn map(&self, taken: Taken<'_>) -> Result<Elements, Error> {
+        Ok(match self {
+            Elements::Known(Data::Floats(x)) => Elements::Known(Data::Floats(taken.of(x)?)),
+            Elements::Known(Data::Ints(x)) => Elements::Known(Data::Ints(taken.of(x)?)),
+            Elements::Picks { stage, picks } => Elements::Picks {
+                stage: *stage,
+                picks: taken.of(picks)?,
+            },
+            Elements::Mask {
+                stage,
+                picks,
+                above,
+            } => Elements::Mask {
+                stage: *stage,
+                picks: taken.of(picks)?,
+                above: *above,
+            },
+            Elements::Piece {
+                stage,
+                picks,
+                above,
+            } => Elements::Piece {
+                stage: *stage,
+                picks: taken.of(picks)?,
+                above: *above,
+            },
+            Elements::Low { u, entries } => Elements::Low {
+                u: u.clone(),
+                entries: taken.of(entries)?,
+            },
+            Elements::Sparse { u, entries } => Elements::Sparse {
+                u: u.clone(),
+                entries: taken.of(entries)?,
+            },
+        })
+    }
+}
+
+/// Which elements are copied.
+#[derive(Clone, Copy)]
+enum Taken<'a> {
+    All,
+    These(&'a [usize]),
+}
+
+impl Taken<'_> {
+    fn of<T: Copy>(self, all: &[T]) -> Result<Vec<T>, Error> {
+        match self {
+            Taken::All => copied(all),
+            Taken::These(from) => collected(from.iter().map(|&e| all[e])),
+        }
+    }
+}
+
 /// A tensor.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Value {
     pub(super) shape: Vec<usize>,
     pub(super) elements: Elements,
 }
 
 impl Value {
-    pub(super) fn ints(shape: &[usize], numbers: Vec<i64>) -> Value {
-        Value {
-            shape: shape.to_vec(),
+    pub(super) fn ints(shape: &[usize], numbers: Vec<i64>) -> Result<Value, Error> {
+        Ok(Value {
+            shape: copied(shape)?,
             elements: Elements::Known(Data::Ints(numbers)),
-        }
+        })
     }
 
-    pub(super) fn floats(shape: &[usize], numbers: Vec<f32>) -> Value {
-        Value {
-            shape: shape.to_vec(),
+    pub(super) fn floats(shape: &[usize], numbers: Vec<f32>) -> Result<Value, Error> {
+        Ok(Value {
+            shape: copied(shape)?,
             elements: Elements::Known(Data::Floats(numbers)),
-        }
+        })
     }
 
-    pub(super) fn picks(shape: &[usize], stage: usize, picks: Vec<Pick>) -> Value {
-        Value {
-            shape: shape.to_vec(),
+    pub(super) fn picks(shape: &[usize], stage: usize, picks: Vec<Pick>) -> Result<Value, Error> {
+        Ok(Value {
+            shape: copied(shape)?,
             elements: Elements::Picks { stage, picks },
-        }
+        })
+    }
+
+    pub(super) fn copy(&self) -> Result<Value, Error> {
+        Ok(Value {
+            shape: copied(&self.shape)?,
+            elements: self.elements.copy()?,
+        })
     }
 
     pub(super) fn count(&self) -> usize {
@@ -146,45 +220,9 @@ impl Value {
     }
 
     /// The value whose element number e is element number `from[e]` of this one.
-    pub(super) fn arranged(&self, shape: Vec<usize>, from: &[usize]) -> Value {
-        fn take<T: Copy>(all: &[T], from: &[usize]) -> Vec<T> {
-            from.iter().map(|&e| all[e]).collect()
-        }
-        let elements = match &self.elements {
-            Elements::Known(Data::Floats(x)) => Elements::Known(Data::Floats(take(x, from))),
-            Elements::Known(Data::Ints(x)) => Elements::Known(Data::Ints(take(x, from))),
-            Elements::Picks { stage, picks } => Elements::Picks {
-                stage: *stage,
-                picks: take(picks, from),
-            },
-            Elements::Mask {
-                stage,
-                picks,
-                above,
-            } => Elements::Mask {
-                stage: *stage,
-                picks: take(picks, from),
-                above: *above,
-            },
-            Elements::Piece {
-                stage,
-                picks,
-                above,
-            } => Elements::Piece {
-                stage: *stage,
-                picks: take(picks, from),
-                above: *above,
-            },
-            Elements::Low { u, entries } => Elements::Low {
-                u: u.clone(),
-                entries: take(entries, from),
-            },
-            Elements::Sparse { u, entries } => Elements::Sparse {
-                u: u.clone(),
-                entries: take(entries, from),
-            },
-        };
-        Value { shape, elements }
+    pub(super) fn arranged(&self, shape: Vec<usize>, from: &[usize]) -> Result<Value, Error> {
+        let elements = self.elements.taken(from)?;
+        Ok(Value { shape, elements })
     }
 
     /// The same elements in another shape.
@@ -199,37 +237,36 @@ impl Value {
         }
         Ok(Value {
             shape,
-            elements: self.elements.clone(),
+            elements: self.elements.copy()?,
         })
     }
 }
 
 /// Steps between neighbours along each axis.
-pub(super) fn strides(shape: &[usize]) -> Vec<usize> {
+pub(super) fn strides(shape: &[usize]) -> Result<Vec<usize>, Error> {
     let mut step = 1;
-    let mut strides: Vec<usize> = shape
-        .iter()
-        .rev()
-        .map(|&size| {
-            let here = step;
-            step *= size;
-            here
-        })
-        .collect();
-    strides.reverse();
-    strides
+    let mut strides = copied(shape)?;
+    for stride in strides.iter_mut().rev() {
+        let size = *stride;
+        *stride = step;
+        step *= size;
+    }
+    Ok(strides)
 }
 
 /// Where the elements of a tensor of this shape are, if a step along each axis is that of `strides`.
-pub(super) fn places(shape: &[usize], strides: &[usize]) -> Vec<usize> {
-    let mut places = vec![0];
+pub(super) fn places(shape: &[usize], strides: &[usize]) -> Result<Vec<usize>, Error> {
+    let mut places = Vec::new();
+    push(&mut places, 0)?;
     for (&size, &stride) in shape.iter().zip(strides) {
-        places = places
-            .iter()
-            .flat_map(|&place| (0..size).map(move |i| place + i * stride))
-            .collect();
+        let mut next = Vec::new();
+        next.try_reserve_exact(places.len() * size)?;
+        for &place in &places {
+            next.extend((0..size).map(|i| place + i * stride));
+        }
+        places = next;
     }
-    places
+    Ok(places)
 }
 
 /// A number from a file as an axis of a tensor.

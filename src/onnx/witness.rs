@@ -1,7 +1,8 @@
 //! What tract makes of the same file.
 
-use super::error::{Refused, shortened};
+use super::error::{Refused, Shown};
 use super::lower::Input;
+use crate::memory::{all_collected, copied, owned, text};
 use crate::status::{Error, Status};
 use tract_onnx::prelude::*;
 
@@ -18,12 +19,11 @@ pub(super) fn values(
     names: &[&str],
     matrices: &[Vec<f32>],
 ) -> Result<Vec<Vec<Vec<f32>>>, Refused> {
+    room_for_tract(bytes.len())?;
     // Copies, not a scoped thread: that would leave a mark in the thread-local memory of the caller's thread.
-    let mut file = Vec::new();
-    file.try_reserve_exact(bytes.len()).map_err(Error::from)?;
-    file.extend_from_slice(bytes);
-    let (input, matrices) = (input.clone(), matrices.to_vec());
-    let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
+    let (file, input) = (copied(bytes)?, input.copy()?);
+    let matrices = all_collected::<_, Error>(matrices.iter().map(|m| copied(m)))?;
+    let names = all_collected::<_, Error>(names.iter().map(|name| owned(name)))?;
     let thread = std::thread::Builder::new()
         .name("denise-load".to_owned())
         .stack_size(STACK)
@@ -31,9 +31,11 @@ pub(super) fn values(
         .map_err(|_| Error::new(Status::Memory, "no thread can be started to check the file"))?;
     match thread.join() {
         Ok(values) => values.map_err(|error| {
-            let reason = shortened(&format!("{error:#}"), 400);
-            let reason = format!("tract cannot run the file: {reason}");
-            Refused::unsupported(reason)
+            let reason = Shown {
+                text: &text(format_args!("{error:#}")),
+                most: 400,
+            };
+            Refused::unsupported(text(format_args!("tract cannot run the file: {reason}")))
         }),
         Err(_) => Err(Error::new(
             Status::Internal,
@@ -41,6 +43,19 @@ pub(super) fn values(
         )
         .into()),
     }
+}
+
+/// tract ends the process when it gets no memory. So memory for a file of this length is asked for, and given back,
+/// before tract starts: a host that is short of it gets an error instead, unless it becomes short of it meanwhile.
+fn room_for_tract(len: usize) -> Result<(), Error> {
+    const FLOOR: usize = STACK + (8 << 20);
+    const SHARE: usize = 4;
+    let most = len.saturating_mul(SHARE).saturating_add(FLOOR);
+    let mut room: Vec<u8> = Vec::new();
+    room.try_reserve_exact(most)?;
+    // Else the compiler, which may leave out memory that nobody uses, does so.
+    core::hint::black_box(room.as_mut_ptr());
+    Ok(())
 }
 
 fn run(
@@ -66,7 +81,7 @@ fn run(
     let plan = model.into_optimized()?.into_runnable()?;
     let mut all = Vec::new();
     for m in matrices {
-        let m = input.of(m);
+        let m = input.of(m)?;
         let tensor = Tensor::from_shape(&input.shape, &m)?;
         let found = plan.run(tvec!(tensor.into()))?;
         let floats = found.iter().map(|value| {

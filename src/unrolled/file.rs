@@ -13,6 +13,7 @@
 //! left of the file, and nothing is allocated but the layers.
 
 use super::layers::{Curvature, Layer};
+use crate::memory;
 use crate::model::{DEFAULT_K, DEFAULT_N, check_size};
 use crate::status::{Error, Status};
 use crate::wire::{Field, Message, cut_off};
@@ -97,9 +98,9 @@ fn read(bytes: &[u8]) -> Result<File, Error> {
     })
 }
 
-fn damaged(what: &str) -> Error {
-    let message = format!("{what}; the file is damaged: get or write it again");
-    Error::new(Status::Format, message)
+fn damaged(what: impl core::fmt::Display) -> Error {
+    let message = format_args!("{what}; the file is damaged: get or write it again");
+    memory::error(Status::Format, message)
 }
 
 fn size(text: Option<&str>, what: &str) -> Result<usize, Error> {
@@ -112,16 +113,17 @@ fn layers(text: &str) -> Result<Vec<Layer>, Error> {
     // Counted no further than matters.
     let count = text.split('\n').take(MAX_LAYERS + 1).count();
     if count > MAX_LAYERS {
-        let message = format!("the file has more than {MAX_LAYERS} layers, the most there may be");
-        return Err(Error::new(Status::Format, message));
+        let message =
+            format_args!("the file has more than {MAX_LAYERS} layers, the most there may be");
+        return Err(memory::error(Status::Format, message));
     }
     let mut layers = Vec::new();
     layers.try_reserve_exact(count)?;
     for (t, line) in text.split('\n').enumerate() {
-        let layer = layer(line).ok_or_else(|| damaged(&format!("layer {t} cannot be read")))?;
+        let layer = layer(line).ok_or_else(|| damaged(format_args!("layer {t} cannot be read")))?;
         if !layer.is_sound() {
-            let what = format!("layer {t} has a weight that is not finite or out of range");
-            return Err(damaged(&what));
+            let what = format_args!("layer {t} has a weight that is not finite or out of range");
+            return Err(damaged(what));
         }
         layers.push(layer);
     }

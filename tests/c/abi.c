@@ -50,6 +50,9 @@ _Static_assert(DENISE_OK == 0 && DENISE_ERR_NULL_POINTER == 1 && DENISE_ERR_ARGU
 _Static_assert(DENISE_ERR_IO == 3 && DENISE_ERR_FORMAT == 4 && DENISE_ERR_UNSUPPORTED == 5, "codes");
 _Static_assert(DENISE_ERR_SHAPE == 6 && DENISE_ERR_NOT_FINITE == 7 && DENISE_ERR_MEMORY == 8, "codes");
 _Static_assert(DENISE_ERR_INTERNAL == 9, "codes");
+_Static_assert(DENISE_FLAG_PORTABLE == 1 && DENISE_FLAG_AVX2 == 2 && DENISE_FLAG_F16 == 4, "flags");
+_Static_assert(DENISE_METHOD_EIGEN == 1 && DENISE_METHOD_PCP == 2 && DENISE_METHOD_IALM == 3, "methods");
+_Static_assert(DENISE_METHOD_FPCP == 4 && DENISE_METHOD_RPCA_GD == 5, "methods");
 
 static bool quick;
 static atomic_ulong passed, failed;

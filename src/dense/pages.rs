@@ -14,15 +14,15 @@ const LARGE: usize = 2 << 20;
 const SMALL: usize = 64;
 
 /// A slice that starts at a page, if it is as large as one, and otherwise at a cache line.
-pub(super) struct Memory<T> {
+pub(super) struct Pages<T> {
     start: NonNull<T>,
     len: usize,
     layout: Layout,
 }
 
-impl<T: Copy> Memory<T> {
+impl<T: Copy> Pages<T> {
     /// A slice of copies, without aborting if there is no memory.
-    pub(super) fn filled(len: usize, value: T) -> Result<Memory<T>, Error> {
+    pub(super) fn filled(len: usize, value: T) -> Result<Pages<T>, Error> {
         const { assert!(size_of::<T>() > 0 && align_of::<T>() <= SMALL) };
         let layout = layout(len.max(1).checked_mul(size_of::<T>())).ok_or_else(out_of_memory)?;
         // SAFETY: the size is not zero.
@@ -38,7 +38,7 @@ impl<T: Copy> Memory<T> {
             // SAFETY: inside the allocation, which is aligned for T.
             unsafe { start.add(i).write(value) };
         }
-        Ok(Memory { start, len, layout })
+        Ok(Pages { start, len, layout })
     }
 }
 
@@ -53,7 +53,7 @@ fn layout(size: Option<usize>) -> Option<Layout> {
     Layout::from_size_align(size.checked_next_multiple_of(unit)?, unit).ok()
 }
 
-impl<T> Deref for Memory<T> {
+impl<T> Deref for Pages<T> {
     type Target = [T];
     fn deref(&self) -> &[T] {
         // SAFETY: `len` values were written there.
@@ -61,14 +61,14 @@ impl<T> Deref for Memory<T> {
     }
 }
 
-impl<T> DerefMut for Memory<T> {
+impl<T> DerefMut for Pages<T> {
     fn deref_mut(&mut self) -> &mut [T] {
         // SAFETY: `len` values were written there, and nobody else can reach them.
         unsafe { NonNull::slice_from_raw_parts(self.start, self.len).as_mut() }
     }
 }
 
-impl<T> Drop for Memory<T> {
+impl<T> Drop for Pages<T> {
     fn drop(&mut self) {
         // SAFETY: allocated with this layout; values that are `Copy` need no dropping.
         unsafe { dealloc(self.start.as_ptr().cast(), self.layout) }
@@ -76,9 +76,9 @@ impl<T> Drop for Memory<T> {
 }
 
 // SAFETY: owns its values, as a `Vec` does.
-unsafe impl<T: Send> Send for Memory<T> {}
+unsafe impl<T: Send> Send for Pages<T> {}
 // SAFETY: as above.
-unsafe impl<T: Sync> Sync for Memory<T> {}
+unsafe impl<T: Sync> Sync for Pages<T> {}
 
 #[cfg(test)]
 mod tests {
@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn starts_where_it_should_and_refuses_what_cannot_be() {
         for len in [0, 1, 5, LARGE / 4 - 1, LARGE / 4, LARGE / 4 + 1] {
-            let mut memory = Memory::filled(len, 7_u32).expect("a few megabytes");
+            let mut memory = Pages::filled(len, 7_u32).expect("a few megabytes");
             let unit = if len * 4 < LARGE { SMALL } else { LARGE };
             assert_eq!(memory.as_ptr() as usize % unit, 0);
             assert_eq!(memory.len(), len);
@@ -96,7 +96,7 @@ mod tests {
             assert!(memory.iter().all(|&x| x == 8));
         }
         for len in [usize::MAX, usize::MAX / 4, isize::MAX as usize / 4, 1 << 50] {
-            let error = Memory::filled(len, 7_u32).err().expect("too much");
+            let error = Pages::filled(len, 7_u32).err().expect("too much");
             assert_eq!(error.status, Status::Memory);
         }
     }

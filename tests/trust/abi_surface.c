@@ -1,0 +1,33 @@
+/* The binary interface as the header has it: every function once, and with them every type.
+ *
+ * It is compiled into a library of its own, whose description by abidw is compared with tests/trust/denise.abi. What
+ * libdenise.so has of debug information is Rust's, in which these types have other names, if any. A prototype here that is
+ * not the header's does not compile. (Sizes, offsets and constants are asserted in tests/c/abi.c.) */
+#include <denise.h>
+
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
+void denise_options_init(denise_options *options) {}
+denise_status denise_load(const char *path, const denise_options *options, denise_model **model) { return 0; }
+denise_status denise_load_memory(const void *data, size_t size, const denise_options *options, denise_model **model) {
+  return 0;
+}
+denise_status denise_decompose_batch(const denise_model *model, size_t count, const float *m, float *u, float *l,
+                                     float *s, denise_report *reports) {
+  return 0;
+}
+denise_status denise_decompose_batch_f64(const denise_model *model, size_t count, const double *m, double *u, double *l,
+                                         double *s, denise_report *reports) {
+  return 0;
+}
+void denise_free(denise_model *model) {}
+uint32_t denise_n(const denise_model *model) { return 0; }
+uint32_t denise_k(const denise_model *model) { return 0; }
+const char *denise_kernel(const denise_model *model) { return 0; }
+const char *denise_status_string(denise_status status) { return 0; }
+const char *denise_version(void) { return 0; }
+uint32_t denise_abi_version(void) { return 0; }
+denise_status denise_solve_batch(int32_t method, uint32_t n, uint32_t k, double lambda, size_t count, const double *m,
+                                 double *l, double *s) {
+  return 0;
+}
