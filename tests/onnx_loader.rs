@@ -95,6 +95,10 @@ fn layers_and_functions_are_those_of_the_exported_model() {
         [(21, 40), (40, 8), (8, 8), (8, 8), (8, 12)]
     );
     assert_eq!(shape("torch_matrix_legacy"), [(21, 16), (16, 8), (8, 12)]);
+    assert_eq!(
+        shape("denise_mlp"),
+        [(21, 42), (42, 42), (42, 42), (42, 12)]
+    );
     for name in [
         "keras_flat",
         "torch_activations_legacy",

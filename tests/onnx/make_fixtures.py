@@ -5,7 +5,7 @@ usage: make_fixtures.py DIRECTORY
 
 Needs the packages of requirements-fixtures.txt, best in an environment of their own. Each NAME.onnx gets a
 NAME.txt: one line per value, its name first. A line M starts a matrix (n x n, row by row); the lines U, L and S
-after it are the outputs that the model has. Weights are random: nothing is trained.
+after it are the outputs that the model has. Weights are random, but for the network that this project trains.
 """
 
 import importlib
@@ -36,7 +36,7 @@ def main():
         make(directory, *group)
         return
     # TensorFlow and PyTorch cannot live in one process.
-    for group in ["fixtures_keras", "fixtures_torch"]:
+    for group in ["fixtures_keras", "fixtures_torch", "fixtures_denise"]:
         subprocess.run([sys.executable, __file__, directory, group], check=True)
 
 

@@ -6,7 +6,8 @@ use std::fs;
 use std::path::PathBuf;
 
 /// The names of the exported files, but for one in double precision.
-pub(crate) const FIXTURES: [&str; 12] = [
+pub(crate) const FIXTURES: [&str; 13] = [
+    "denise_mlp",
     "half",
     "keras_flat",
     "keras_gather_nd",
