@@ -19,7 +19,6 @@ pub(super) fn values(
     names: &[&str],
     matrices: &[Vec<f32>],
 ) -> Result<Vec<Vec<Vec<f32>>>, Refused> {
-    room_for_tract(bytes.len())?;
     // Copies, not a scoped thread: that would leave a mark in the thread-local memory of the caller's thread.
     let (file, input) = (copied(bytes)?, input.copy()?);
     let matrices = all_collected::<_, Error>(matrices.iter().map(|m| copied(m)))?;
@@ -27,10 +26,14 @@ pub(super) fn values(
     let thread = std::thread::Builder::new()
         .name("denise-load".to_owned())
         .stack_size(STACK)
-        .spawn(move || run(&file, &input, &names, &matrices))
+        .spawn(move || {
+            room_for_tract(file.len())?;
+            Ok(run(&file, &input, &names, &matrices))
+        })
         .map_err(|_| Error::new(Status::Memory, "no thread can be started to check the file"))?;
     match thread.join() {
-        Ok(values) => values.map_err(|error| {
+        Ok(Err(error)) => Err(Error::into(error)),
+        Ok(Ok(values)) => values.map_err(|error| {
             let reason = Shown {
                 text: &text(format_args!("{error:#}")),
                 most: 400,
@@ -48,7 +51,7 @@ pub(super) fn values(
 /// tract ends the process when it gets no memory. So memory for a file of this length is asked for, and given back,
 /// before tract starts: a host that is short of it gets an error instead, unless it becomes short of it meanwhile.
 fn room_for_tract(len: usize) -> Result<(), Error> {
-    const FLOOR: usize = STACK + (8 << 20);
+    const FLOOR: usize = 6 << 20;
     const SHARE: usize = 4;
     let most = len.saturating_mul(SHARE).saturating_add(FLOOR);
     let mut room: Vec<u8> = Vec::new();
