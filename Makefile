@@ -27,7 +27,8 @@ LINK := -L$(STAGE)/lib -ldenise -lm -pthread -Wl,-rpath,'$$ORIGIN/stage/lib'
 
 .PHONY: all small help demo examples build-examples build-mex test bench install header lint clean stage \
         test-rust test-header test-library test-c test-alloc test-cpp test-valgrind test-install \
-        test-program test-onnx test-octave test-examples program models results need-cargo need-c
+        test-program test-onnx test-octave test-examples program models results need-cargo need-c \
+        test-fuzz fuzz sanitize
 # One after the other also under make -j: cargo has its own jobs, and the output is for people.
 .NOTPARALLEL:
 
@@ -45,6 +46,8 @@ help:
 	@echo 'make demo            decompose real and synthetic matrices from C++ and print a table'
 	@echo 'make examples        rolling_risk, and Denise beside the methods of the LRS library (LRS_PATH=its folder)'
 	@echo 'make test            everything that must hold; what CI runs'
+	@echo 'make fuzz            fuzz the loader, decompose and the table readers, SECONDS=1800 each'
+	@echo 'make sanitize        the tests under AddressSanitizer, UBSan, ThreadSanitizer and Miri'
 	@echo 'make bench           the table of timings'
 	@echo 'make install PREFIX=/usr/local DESTDIR='
 	@echo '                     libraries, headers, pkg-config and CMake files'
@@ -145,7 +148,7 @@ clean:
 # --------------------------------------------------------------------------------------------- test
 
 test: lint test-rust test-header test-library test-c test-alloc test-cpp test-octave test-examples test-install test-valgrind \
-      test-program test-onnx
+      test-program test-onnx test-fuzz
 	@echo '== all tests passed'
 
 lint: need-cargo
@@ -237,3 +240,21 @@ test-onnx: program
 	@python3 -m venv build/venv 2>/dev/null || { scripts/need python3-venv:python3-venv; python3 -m venv build/venv; }
 	build/venv/bin/pip install --quiet --disable-pip-version-check -r tests/onnx/requirements.txt
 	tests/onnx/check_models.sh "$(TARGET)/release/denise" build/venv/bin/python
+
+# ------------------------------------------------------------------------------- fuzzing, sanitizers
+
+# Every input that fuzzing has shown to be of interest, without a fuzzer. Uses what test-rust has built.
+test-fuzz: need-cargo
+	@echo '== kept inputs of the fuzzer'
+	$(CARGO) fmt --check --manifest-path fuzz/Cargo.toml
+	CARGO_TARGET_DIR="$(abspath $(TARGET))" $(CARGO) test --locked --manifest-path fuzz/Cargo.toml --no-default-features
+
+SECONDS ?= 1800
+fuzz:
+	@for target in load decompose tables; do \
+	  echo "== $$target, $(SECONDS) seconds"; \
+	  fuzz/run $$target $(SECONDS) || exit 1; \
+	done
+
+sanitize:
+	scripts/sanitize

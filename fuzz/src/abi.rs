@@ -68,7 +68,9 @@ pub(crate) fn open(
         }
     };
     let text = CStr::from_bytes_until_nul(&message).expect("the message is terminated");
-    let text = text.to_str().expect("the message is cut between characters");
+    let text = text
+        .to_str()
+        .expect("the message is cut between characters");
     if status == DENISE_OK {
         assert!(!model.is_null() && text.is_empty(), "OK, but: {text}");
         Ok(Handle(model))

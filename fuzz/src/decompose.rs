@@ -74,7 +74,9 @@ pub(crate) fn matrices<F: Value>(bytes: &mut Bytes<'_>, n: usize, count: usize) 
     let diagonal = bytes.byte();
     let mut all = Vec::with_capacity(count * n * n);
     for at in 0..count * n * n {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
         let (i, j) = (at / n % n, at % n);
         all.push(match diagonal % 3 {
             // Most matrices have their largest entries there.
@@ -229,7 +231,11 @@ fn call<F: Value>(model: &Handle, m: &[F], count: usize, wanted: &Wanted) -> Fou
     }
     let out = |wanted: bool, buffer: &Guarded| {
         assert!(wanted || buffer.is_untouched());
-        if wanted { buffer.values::<F>() } else { Vec::new() }
+        if wanted {
+            buffer.values::<F>()
+        } else {
+            Vec::new()
+        }
     };
     Found {
         status,
@@ -360,16 +366,40 @@ fn refuses_what_it_must<F: Value>(model: &Handle, bytes: &mut Bytes<'_>) {
     let (status, expected) = unsafe {
         match kind % 5 {
             0 => (
-                F::decompose(model.get(), 1, ptr::null(), null, a_pointer, null, ptr::null_mut()),
+                F::decompose(
+                    model.get(),
+                    1,
+                    ptr::null(),
+                    null,
+                    a_pointer,
+                    null,
+                    ptr::null_mut(),
+                ),
                 DENISE_ERR_NULL_POINTER,
             ),
             1 => (
-                F::decompose(ptr::null(), 1, a_pointer, null, b_pointer, null, ptr::null_mut()),
+                F::decompose(
+                    ptr::null(),
+                    1,
+                    a_pointer,
+                    null,
+                    b_pointer,
+                    null,
+                    ptr::null_mut(),
+                ),
                 DENISE_ERR_NULL_POINTER,
             ),
             // Larger than any object.
             2 => (
-                F::decompose(model.get(), huge, a_pointer, null, b_pointer, null, ptr::null_mut()),
+                F::decompose(
+                    model.get(),
+                    huge,
+                    a_pointer,
+                    null,
+                    b_pointer,
+                    null,
+                    ptr::null_mut(),
+                ),
                 DENISE_ERR_SHAPE,
             ),
             3 => (

@@ -54,7 +54,8 @@ impl Guarded {
         // SAFETY: as many bytes as the buffer has, checked above; the two do not overlap.
         unsafe {
             let from = values.as_ptr().cast::<u8>();
-            self.pointer::<u8>().copy_from_nonoverlapping(from, self.len);
+            self.pointer::<u8>()
+                .copy_from_nonoverlapping(from, self.len);
         }
     }
 }

@@ -35,8 +35,5 @@ pub(crate) fn peak<T>(body: impl FnOnce() -> T) -> (T, usize) {
     let before = NOW.load(Ordering::Relaxed);
     MOST.store(before, Ordering::Relaxed);
     let result = body();
-    (
-        result,
-        MOST.load(Ordering::Relaxed).saturating_sub(before),
-    )
+    (result, MOST.load(Ordering::Relaxed).saturating_sub(before))
 }

@@ -46,7 +46,13 @@ pub(crate) fn solve(bytes: &mut Bytes<'_>) {
     }
     let (status, l, s) = call(&problem, &m, count, mask, shifts);
     let all_finite = m.chunks_exact(n * n).all(|m| is_finite(m, n));
-    let expected = |finite| if finite { DENISE_OK } else { DENISE_ERR_NOT_FINITE };
+    let expected = |finite| {
+        if finite {
+            DENISE_OK
+        } else {
+            DENISE_ERR_NOT_FINITE
+        }
+    };
     assert_eq!(status, expected(all_finite));
     for (i, m) in m.chunks_exact(n * n).enumerate() {
         let (status, one_l, one_s) = call(&problem, m, 1, 0, [0; 3]);

@@ -15,7 +15,12 @@ fn files(folder: &str) -> Vec<PathBuf> {
 /// One test, since the targets count the memory that the process uses.
 #[test]
 fn every_kept_input_passes() {
-    let load = ["corpus/load", "regressions/load", "../tests/data/onnx", "../models"];
+    let load = [
+        "corpus/load",
+        "regressions/load",
+        "../tests/data/onnx",
+        "../models",
+    ];
     let decompose = ["corpus/decompose", "regressions/decompose"];
     let tables = ["corpus/tables", "regressions/tables"];
     let targets: [(fn(&[u8]), &[&str]); 3] = [
