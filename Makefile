@@ -28,7 +28,7 @@ LINK := -L$(STAGE)/lib -ldenise -lm -pthread -Wl,-rpath,'$$ORIGIN/stage/lib'
 .PHONY: all small help demo build-demo examples build-examples build-mex test bench install header lint clean stage \
         test-rust test-header test-library test-c test-alloc test-cpp test-valgrind test-install \
         test-program test-readme test-onnx test-octave test-examples program models results need-cargo need-c \
-        trust test-trust trust-programs dist
+        trust test-trust trust-programs dist test-fuzz fuzz sanitize
 # One after the other also under make -j: cargo has its own jobs, and the output is for people.
 .NOTPARALLEL:
 
@@ -47,6 +47,8 @@ help:
 	@echo 'make examples        rolling_risk, and Denise beside the methods of the LRS library (LRS_PATH=its folder)'
 	@echo 'make test            everything that must hold; what CI runs'
 	@echo 'make trust           what docs/TRUST.md promises, at length (a quarter of an hour)'
+	@echo 'make fuzz            fuzz the loader, decompose and the table readers, SECONDS=1800 each'
+	@echo 'make sanitize        the tests under AddressSanitizer, UBSan, ThreadSanitizer and Miri'
 	@echo 'make dist            source tarball, bill of materials and checksums into build/dist'
 	@echo 'make bench           timings beside onnxruntime, tract and the classical methods, as build/bench/bench.md and .json'
 	@echo 'make install PREFIX=/usr/local DESTDIR='
@@ -171,7 +173,7 @@ clean:
 # --------------------------------------------------------------------------------------------- test
 
 test: lint test-rust test-header test-library test-c test-alloc test-cpp test-octave test-examples test-install test-valgrind \
-      test-program test-readme test-onnx test-trust
+      test-program test-readme test-onnx test-fuzz test-trust
 	@echo '== all tests passed'
 
 lint: need-cargo
@@ -326,3 +328,21 @@ trust: test-trust test-header test-library test-c test-alloc
 dist: need-cargo
 	@scripts/need git:git gzip:gzip python3:python3
 	@CARGO="$(CARGO)" scripts/dist build/dist
+
+# ------------------------------------------------------------------------------- fuzzing, sanitizers
+
+# Every input that fuzzing has shown to be of interest, without a fuzzer. Uses what test-rust has built.
+test-fuzz: need-cargo
+	@echo '== kept inputs of the fuzzer'
+	$(CARGO) fmt --check --manifest-path fuzz/Cargo.toml
+	CARGO_TARGET_DIR="$(abspath $(TARGET))" $(CARGO) test --locked --manifest-path fuzz/Cargo.toml --no-default-features
+
+SECONDS ?= 1800
+fuzz:
+	@for target in load decompose tables; do \
+	  echo "== $$target, $(SECONDS) seconds"; \
+	  fuzz/run $$target $(SECONDS) || exit 1; \
+	done
+
+sanitize:
+	scripts/sanitize

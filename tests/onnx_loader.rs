@@ -230,6 +230,20 @@ fn foreign_operators_are_named() {
 }
 
 #[test]
+fn weights_too_large_for_single_precision_are_refused() {
+    // Found by fuzzing: every number fits into 32 bits, but L = UUᵀ does not, which the kernels take care of.
+    let mut graph = small();
+    let large: Vec<u8> = [1e28_f32, 0.0, 0.0]
+        .iter()
+        .flat_map(|x| x.to_le_bytes())
+        .collect();
+    graph[3] = tensor("b", &[3], 1, &large);
+    let error = denise::File::read(&model(&graph)).unwrap_err();
+    assert_eq!(error.status, Status::Unsupported, "{error}");
+    assert!(error.message.contains("so large"), "{error}");
+}
+
+#[test]
 fn outputs_that_are_no_u_are_refused() {
     let with = |dims: &[i64], columns: i64| {
         let mut graph = small();

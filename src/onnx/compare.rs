@@ -78,6 +78,29 @@ fn outputs(layer: &Layer, x: &[Estimate]) -> Result<Vec<Estimate>, Error> {
     }))
 }
 
+/// Whether a value comes so near to the largest of 32 bits that kernels may cut it, to keep sums and L finite.
+pub(super) fn is_cut(network: &Network, m: &[f32], layers: &[Vec<Estimate>]) -> bool {
+    let most = f64::from(f32::MAX);
+    let largest = |x: &[Estimate]| x.iter().fold(0.0, |most: f64, x| most.max(x.value.abs()));
+    let mut x = m.iter().fold(0.0, |most: f64, &x| most.max(x.abs().into()));
+    for (layer, outputs) in network.layers.iter().zip(layers) {
+        let mut sums = vec![0.0; layer.outputs];
+        for row in layer.weights.chunks_exact(layer.outputs) {
+            for (sum, &w) in sums.iter_mut().zip(row) {
+                *sum += f64::from(w.abs());
+            }
+        }
+        let sum = sums.iter().fold(0.0, |most: f64, &sum| most.max(sum));
+        // Half of where it begins, which is a quarter of what a sum can hold.
+        if x * sum > most / 8.0 {
+            return true;
+        }
+        x = largest(outputs);
+    }
+    // L is a sum of k products.
+    x * x * network.k as f64 > most / 2.0
+}
+
 /// U, L or S from U.
 pub(super) fn output(
     kind: Kind,

@@ -123,7 +123,8 @@ impl OnnxModel {
     ///
     /// `u_of` takes a matrix (n×n) and gives U (n×k). [`Status::Unsupported`] with the name of a
     /// node if the network that was found in the file does not do what tract does from there on: this version misreads
-    /// that file, which another version may not. [`Status::Internal`] if the network is right but `u_of` is not.
+    /// that file, which another version may not; also if weights are so large that kernels cut values to what 32 bits can
+    /// hold. [`Status::Internal`] if the network is right but `u_of` is not.
     pub fn check(&self, mut u_of: impl FnMut(&[f32]) -> Vec<f32>) -> Result<(), Error> {
         let (n, k) = (self.network.n, self.network.k);
         for sample in &self.samples {
@@ -146,6 +147,12 @@ impl OnnxModel {
                 }
             }
             if !agree(u, &u_of(&sample.m)) {
+                if compare::is_cut(&self.network, &sample.m, &layers) {
+                    return Err(Error::new(
+                        Status::Unsupported,
+                        "the weights are so large that values do not fit into 32 bits; the file may be damaged",
+                    ));
+                }
                 return Err(Error::new(
                     Status::Internal,
                     "the kernel does not compute what the file says; please report it",

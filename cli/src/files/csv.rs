@@ -14,14 +14,12 @@ const MOST_TEXT: u64 = 1 << 30;
 /// Cells are separated by commas, semicolons, tabs or spaces: whichever the first line uses. Lines that
 /// begin with `#` are comments. A matrix may have a line of headings, and if the first heading is empty,
 /// as tables of labelled rows have it, the first cell of each line is a label.
-pub(crate) fn read(path: &Path) -> Result<Stack, FileError> {
-    parse(path, &text(path)?)
+pub(super) fn parse(path: &Path, bytes: Vec<u8>) -> Result<Stack, FileError> {
+    stack(path, &text(path, bytes)?)
 }
 
 /// The contents of a text file, unpacked if its name ends in `.gz`.
-pub(super) fn text(path: &Path) -> Result<String, FileError> {
-    let failed = |error| FileError::io(path, "read", &error);
-    let mut bytes = std::fs::read(path).map_err(failed)?;
+pub(super) fn text(path: &Path, mut bytes: Vec<u8>) -> Result<String, FileError> {
     if Format::of(path) == Some(Format::CsvGz) {
         let mut plain = Vec::new();
         MultiGzDecoder::new(&bytes[..])
@@ -138,7 +136,7 @@ fn is_heading(cells: &[Cow<'_, str>]) -> bool {
     labels_rows(cells) || cells.iter().all(word)
 }
 
-fn parse(path: &Path, text: &str) -> Result<Stack, FileError> {
+fn stack(path: &Path, text: &str) -> Result<Stack, FileError> {
     let mut stack = Stack {
         n: 0,
         values: Vec::new(),
@@ -244,18 +242,19 @@ impl Block {
 
 #[cfg(test)]
 mod tests {
+    use super::super::read;
     use super::super::tests::{Scratch, garbage, message};
     use super::*;
     use flate2::{Compression, write::GzEncoder};
     use std::io::Write;
 
     fn good(text: &str) -> (usize, Vec<f64>) {
-        let stack = parse(Path::new("m.csv"), text).unwrap();
+        let stack = stack(Path::new("m.csv"), text).unwrap();
         (stack.n, stack.values)
     }
 
     fn bad(text: &str) -> String {
-        parse(Path::new("m.csv"), text).unwrap_err().to_string()
+        stack(Path::new("m.csv"), text).unwrap_err().to_string()
     }
 
     fn packed(text: &[u8]) -> Vec<u8> {
@@ -328,7 +327,7 @@ mod tests {
     #[test]
     fn no_text_makes_it_panic() {
         for text in garbage() {
-            if let Ok(stack) = parse(Path::new("m.csv"), &text) {
+            if let Ok(stack) = stack(Path::new("m.csv"), &text) {
                 assert_eq!(stack.values.len(), stack.n * stack.n * stack.count());
             }
         }

@@ -34,14 +34,30 @@ impl Stack {
 
 /// Reads one matrix or a stack of them from a `.npy`, `.csv` or `.csv.gz` file.
 pub(crate) fn read(path: &Path) -> Result<Stack, FileError> {
-    match Format::of(path) {
-        Some(Format::Npy) => npy::read(path),
-        Some(Format::Csv | Format::CsvGz) => csv::read(path),
-        None => Err(FileError::new(
-            path,
-            "cannot tell the format from the name; it must end in .npy, .csv or .csv.gz",
-        )),
+    if Format::of(path).is_none() {
+        return Err(unknown(path));
     }
+    parse(path, contents(path)?)
+}
+
+/// The same from what the file holds; its name tells the format.
+pub(crate) fn parse(path: &Path, bytes: Vec<u8>) -> Result<Stack, FileError> {
+    match Format::of(path) {
+        Some(Format::Npy) => npy::parse(path, &bytes),
+        Some(Format::Csv | Format::CsvGz) => csv::parse(path, bytes),
+        None => Err(unknown(path)),
+    }
+}
+
+fn unknown(path: &Path) -> FileError {
+    FileError::new(
+        path,
+        "cannot tell the format from the name; it must end in .npy, .csv or .csv.gz",
+    )
+}
+
+fn contents(path: &Path) -> Result<Vec<u8>, FileError> {
+    fs::read(path).map_err(|error| FileError::io(path, "read", &error))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

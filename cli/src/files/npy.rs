@@ -7,9 +7,8 @@ const MAGIC: &[u8] = b"\x93NUMPY";
 
 /// Reads an array of shape (n, n) or (count, n, n), in `float32` or `float64`, of any byte order and
 /// layout.
-pub(crate) fn read(path: &Path) -> Result<Stack, FileError> {
-    let bytes = std::fs::read(path).map_err(|error| FileError::io(path, "read", &error))?;
-    parse(&bytes).map_err(|message| FileError::new(path, message))
+pub(super) fn parse(path: &Path, bytes: &[u8]) -> Result<Stack, FileError> {
+    stack(bytes).map_err(|message| FileError::new(path, message))
 }
 
 /// Writes an array as `float64` in C order, format 1.0.
@@ -50,7 +49,7 @@ fn product(shape: &[usize]) -> Option<usize> {
         .try_fold(1_usize, |all, &size| all.checked_mul(size))
 }
 
-fn parse(bytes: &[u8]) -> Result<Stack, String> {
+fn stack(bytes: &[u8]) -> Result<Stack, String> {
     let (text, data) = split(bytes)?;
     let header = Header::parse(text)?;
     let (count, n) = match header.shape[..] {
@@ -295,6 +294,7 @@ impl<'a> Scan<'a> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::read;
     use super::super::tests::{Scratch, message};
     use super::*;
 
@@ -354,7 +354,7 @@ mod tests {
         let array = |descr: &str, shape: &str| {
             let header =
                 format!("{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}}}\n");
-            parse(&file(1, &header, &[0; 32])).unwrap_err()
+            stack(&file(1, &header, &[0; 32])).unwrap_err()
         };
         assert!(array("'<i8'", "(2, 2)").contains(".astype('float64')"));
         assert!(array("[('a', '<f8')]", "(2, 2)").contains("named fields"));
@@ -369,18 +369,18 @@ mod tests {
         assert!(array("'<f8'", "(2, 2), 'x': 1").contains("unknown"));
         assert!(array("'<f8'", "(2, 2)} x {").contains("after the dictionary"));
         assert!(
-            parse(&file(1, "{}", &[]))
+            stack(&file(1, "{}", &[]))
                 .unwrap_err()
                 .contains("missing key")
         );
         assert!(
-            parse(&file(9, "{}", &[]))
+            stack(&file(9, "{}", &[]))
                 .unwrap_err()
                 .contains("format 9.0 is unknown")
         );
-        assert!(parse(b"PK\x03\x04").unwrap_err().contains("not a NumPy"));
+        assert!(stack(b"PK\x03\x04").unwrap_err().contains("not a NumPy"));
         let header = "{'descr': '<f8', 'fortran_order': False, 'shape': (1, 1)}";
-        let error = parse(&file(1, header, &f64::NAN.to_le_bytes())).unwrap_err();
+        let error = stack(&file(1, header, &f64::NAN.to_le_bytes())).unwrap_err();
         assert!(error.contains("entry [0, 0, 0] is NaN"));
     }
 
@@ -389,16 +389,16 @@ mod tests {
         let header = "{'descr': '<f8', 'fortran_order': True, 'shape': (2, 2), }  \n";
         for version in 1..=3 {
             let whole = file(version, header, &[0; 32]);
-            assert!(parse(&whole).is_ok());
+            assert!(stack(&whole).is_ok());
             for end in 0..whole.len() {
-                assert!(parse(&whole[..end]).is_err());
+                assert!(stack(&whole[..end]).is_err());
             }
-            assert!(parse(&[&whole[..], b"x"].concat()).is_err());
+            assert!(stack(&[&whole[..], b"x"].concat()).is_err());
             for at in 0..whole.len() {
                 for byte in 0..=255 {
                     let mut bytes = whole.clone();
                     bytes[at] = byte;
-                    let _ = parse(&bytes);
+                    let _ = stack(&bytes);
                 }
             }
         }

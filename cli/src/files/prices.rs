@@ -1,7 +1,7 @@
 //! From a table of prices or returns to the covariance of each window of days.
 
 use super::csv::{self, Separator};
-use super::{FileError, Format, Stack};
+use super::{FileError, Format, Stack, contents};
 use std::path::{Path, PathBuf};
 
 /// A table of numbers under headings, a row per day.
@@ -72,7 +72,7 @@ impl Table {
 /// that it holds dates.
 pub(crate) fn read(path: &Path, missing: Missing) -> Result<Table, FileError> {
     match Format::of(path) {
-        Some(Format::Csv | Format::CsvGz) => parse(path, &csv::text(path)?, missing),
+        Some(Format::Csv | Format::CsvGz) => parse(path, contents(path)?, missing),
         _ => Err(FileError::new(
             path,
             "a table of prices or returns must be a .csv or .csv.gz file",
@@ -80,7 +80,12 @@ pub(crate) fn read(path: &Path, missing: Missing) -> Result<Table, FileError> {
     }
 }
 
-fn parse(path: &Path, text: &str, missing: Missing) -> Result<Table, FileError> {
+/// The same from what the file holds.
+pub(crate) fn parse(path: &Path, bytes: Vec<u8>, missing: Missing) -> Result<Table, FileError> {
+    table(path, &csv::text(path, bytes)?, missing)
+}
+
+fn table(path: &Path, text: &str, missing: Missing) -> Result<Table, FileError> {
     let mut lines = csv::lines(text).filter(|(_, line)| !line.trim().is_empty());
     let Some((first_line, first)) = lines.next() else {
         return Err(FileError::new(path, "the file is empty"));
@@ -326,7 +331,7 @@ mod tests {
     use super::*;
 
     fn table(text: &str) -> Result<Table, FileError> {
-        parse(Path::new("p.csv"), text, Missing::Refuse)
+        super::table(Path::new("p.csv"), text, Missing::Refuse)
     }
 
     fn how(window: usize, step: usize, kind: Kind, input: Input) -> Windows {
@@ -439,7 +444,7 @@ mod tests {
             error.starts_with("p.csv:4:2: the number for \"a\" is missing"),
             "{error}"
         );
-        let dropped = parse(Path::new("p.csv"), text, Missing::DropRow).unwrap();
+        let dropped = super::table(Path::new("p.csv"), text, Missing::DropRow).unwrap();
         assert_eq!(dropped.values, [1.0, 2.0, 5.0, 6.0]);
         assert_eq!(dropped.lines, [2, 6]);
         // A column of prices that begins with a gap is not a column of dates.
@@ -450,14 +455,14 @@ mod tests {
                 .to_string()
                 .starts_with("p.csv:2:1: ")
         );
-        let dropped = parse(Path::new("p.csv"), text, Missing::DropRow).unwrap();
+        let dropped = super::table(Path::new("p.csv"), text, Missing::DropRow).unwrap();
         assert_eq!(dropped.values, [3.0, 4.0]);
     }
 
     #[test]
     fn no_table_makes_it_panic() {
         for text in garbage() {
-            if let Ok(table) = parse(Path::new("p.csv"), &text, Missing::DropRow) {
+            if let Ok(table) = super::table(Path::new("p.csv"), &text, Missing::DropRow) {
                 for input in [Input::Prices, Input::LogPrices, Input::Returns] {
                     let _ = windows(&table, &how(2, 1, Kind::Correlation, input));
                 }

@@ -1,0 +1,26 @@
+//! What the fuzzer runs: one function per target, which takes any bytes and panics where the library breaks a promise.
+//!
+//! - [`load`]: model files through `denise_load_memory`.
+//! - [`decompose`]: `denise_decompose_batch`, its double, and `denise_solve_batch`, with any numbers and buffers.
+//! - [`tables`]: the readers of CSV, NPY and price files of the program `denise`.
+//!
+//! The programs in `fuzz_targets` hand them libFuzzer's inputs; `tests/replay.rs` hands them every input that is kept.
+
+mod abi;
+mod bytes;
+mod decompose;
+mod guarded;
+mod load;
+mod memory;
+mod solve;
+mod tables;
+mod value;
+
+// The readers belong to a program that takes minutes to build, and use nothing else of it.
+#[allow(dead_code, reason = "what writes files is not fuzzed")]
+#[path = "../../cli/src/files/mod.rs"]
+mod files;
+
+pub use decompose::decompose;
+pub use load::load;
+pub use tables::tables;

@@ -1,0 +1,206 @@
+//! The C boundary in calls so small that Miri can follow them: `scripts/sanitize miri`.
+
+use denise::ffi::*;
+use std::mem::MaybeUninit;
+use std::ptr::{null, null_mut};
+
+const N: usize = 4;
+const SIZE: usize = N * N;
+
+fn options() -> denise_options {
+    let mut options = MaybeUninit::uninit();
+    // SAFETY: the function fills in every field.
+    let mut options: denise_options = unsafe {
+        denise_options_init(options.as_mut_ptr());
+        options.assume_init()
+    };
+    options.n = N as u32;
+    options.k = 2;
+    options.max_concurrency = 1;
+    options.flags = DENISE_FLAG_PORTABLE;
+    options
+}
+
+fn load(options: &denise_options) -> *mut denise_model {
+    let mut model = null_mut();
+    // SAFETY: both pointers are to live values.
+    let status = unsafe { denise_load(null(), options, &mut model) };
+    assert_eq!(status, DENISE_OK);
+    model
+}
+
+fn entry(at: usize) -> f64 {
+    let (i, j) = (at / N % N, at % N);
+    if i == j {
+        2.0
+    } else {
+        0.5 / (1 + i + j + at / SIZE) as f64
+    }
+}
+
+#[test]
+fn buffers_aligned_shifted_and_in_place_give_the_same() {
+    const COUNT: usize = 9;
+    let model = load(&options());
+    let m: Vec<f32> = (0..COUNT * SIZE).map(|at| entry(at) as f32).collect();
+    let (mut l, mut s) = (vec![0.0_f32; m.len()], vec![0.0_f32; m.len()]);
+    let mut u = vec![0.0_f32; COUNT * N * 2];
+    let mut reports: Vec<MaybeUninit<denise_report>> =
+        (0..COUNT).map(|_| MaybeUninit::uninit()).collect();
+    // SAFETY: the buffers hold COUNT matrices each.
+    let status = unsafe {
+        denise_decompose_batch(
+            model,
+            COUNT,
+            m.as_ptr(),
+            u.as_mut_ptr(),
+            l.as_mut_ptr(),
+            s.as_mut_ptr(),
+            reports.as_mut_ptr().cast(),
+        )
+    };
+    assert_eq!(status, DENISE_OK);
+    for report in reports {
+        // SAFETY: the call fills in every report.
+        assert_eq!(unsafe { report.assume_init() }.status, DENISE_OK);
+    }
+
+    let mut in_place = m.clone();
+    let pointer = in_place.as_mut_ptr();
+    // SAFETY: S takes the place of M, which the contract allows.
+    let status = unsafe {
+        denise_decompose_batch(
+            model,
+            COUNT,
+            pointer,
+            null_mut(),
+            null_mut(),
+            pointer,
+            null_mut(),
+        )
+    };
+    assert_eq!(status, DENISE_OK);
+    assert_eq!(in_place, s);
+
+    // One byte off, for M and for L.
+    let mut given = vec![0_u8; 1 + size_of_val(&m[..])];
+    let mut found = given.clone();
+    for (to, x) in given[1..].chunks_exact_mut(4).zip(&m) {
+        to.copy_from_slice(&x.to_ne_bytes());
+    }
+    // SAFETY: any alignment is allowed, and there is room behind the first byte.
+    let status = unsafe {
+        denise_decompose_batch(
+            model,
+            COUNT,
+            given.as_ptr().add(1).cast(),
+            null_mut(),
+            found.as_mut_ptr().add(1).cast(),
+            null_mut(),
+            null_mut(),
+        )
+    };
+    assert_eq!(status, DENISE_OK);
+    let found: Vec<f32> = found[1..]
+        .chunks_exact(4)
+        .map(|x| f32::from_ne_bytes(x.try_into().unwrap()))
+        .collect();
+    assert_eq!(found, l);
+    // SAFETY: a live handle, freed once.
+    unsafe { denise_free(model) };
+}
+
+#[test]
+fn threads_share_a_batch_in_double_precision() {
+    const COUNT: usize = 70; // more than one part
+    let m: Vec<f64> = (0..COUNT * SIZE).map(entry).collect();
+    let [alone, shared] = [1, 2].map(|threads| {
+        let model = load(&denise_options {
+            threads,
+            ..options()
+        });
+        let mut s = vec![0.0; m.len()];
+        // SAFETY: the buffers hold COUNT matrices each.
+        let status = unsafe {
+            denise_decompose_batch_f64(
+                model,
+                COUNT,
+                m.as_ptr(),
+                null_mut(),
+                null_mut(),
+                s.as_mut_ptr(),
+                null_mut(),
+            )
+        };
+        assert_eq!(status, DENISE_OK);
+        // SAFETY: a live handle, freed once.
+        unsafe { denise_free(model) };
+        s
+    });
+    assert_eq!(alone, shared);
+}
+
+#[test]
+fn nothing_is_touched_by_a_call_that_is_refused() {
+    let model = load(&options());
+    let m = [1.0_f32; SIZE];
+    let mut l = [7.0_f32; SIZE];
+    let pointer = l.as_mut_ptr();
+    // SAFETY: the calls may not touch anything.
+    unsafe {
+        let call =
+            |count, m, l, s| denise_decompose_batch(model, count, m, null_mut(), l, s, null_mut());
+        assert_eq!(
+            call(1, null(), pointer, null_mut()),
+            DENISE_ERR_NULL_POINTER
+        );
+        assert_eq!(call(1, m.as_ptr(), pointer, pointer), DENISE_ERR_ARGUMENT);
+        assert_eq!(
+            call(usize::MAX / 4, m.as_ptr(), pointer, null_mut()),
+            DENISE_ERR_SHAPE
+        );
+        denise_free(model);
+        denise_free(null_mut());
+    }
+    assert_eq!(l, [7.0; SIZE]);
+}
+
+#[test]
+fn messages_fit_their_buffer() {
+    for size in [1, 2, 30] {
+        let mut message = vec![1_u8; size];
+        let mut options = options();
+        options.k = 9;
+        options.message = message.as_mut_ptr().cast();
+        options.message_size = size;
+        let mut model = null_mut();
+        // SAFETY: all pointers are to live memory.
+        let status = unsafe { denise_load(null(), &options, &mut model) };
+        assert_eq!(status, DENISE_ERR_ARGUMENT);
+        assert!(model.is_null());
+        assert_eq!(message[size - 1], 0);
+    }
+}
+
+#[test]
+fn classical_methods_run_through_the_boundary() {
+    let m: Vec<f64> = (0..2 * SIZE).map(entry).collect();
+    let (mut l, mut s) = (vec![0.0; m.len()], vec![0.0; m.len()]);
+    for method in [DENISE_METHOD_EIGEN, DENISE_METHOD_FPCP] {
+        // SAFETY: the buffers hold two matrices each.
+        let status = unsafe {
+            denise_solve_batch(
+                method,
+                N as u32,
+                2,
+                0.0,
+                2,
+                m.as_ptr(),
+                l.as_mut_ptr(),
+                s.as_mut_ptr(),
+            )
+        };
+        assert_eq!(status, DENISE_OK);
+        assert!(l.iter().chain(&s).all(|x| x.is_finite()));
+    }
+}

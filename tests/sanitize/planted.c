@@ -1,0 +1,48 @@
+/* Two errors of a caller, made on purpose: what the sanitizers must see inside of the library, or they watch nothing.
+ *
+ *   planted overflow   a buffer for L that is one value too short
+ *   planted race       two calls at once that write to the same buffer
+ */
+#include <denise.h>
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { N = 20, COUNT = 200, SIZE = N * N };
+
+struct job {
+  const denise_model *model;
+  const float *m;
+  float *l;
+};
+
+static void *call(void *argument) {
+  const struct job *job = argument;
+  denise_decompose_batch(job->model, COUNT, job->m, NULL, job->l, NULL, NULL);
+  return NULL;
+}
+
+int main(int argc, char **argv) {
+  int overflow = argc > 1 && strcmp(argv[1], "overflow") == 0;
+  denise_model *model = NULL;
+  float *m = calloc((size_t)COUNT * SIZE, sizeof *m);
+  float *l = malloc(((size_t)COUNT * SIZE - (overflow ? 1 : 0)) * sizeof *l);
+  if (m == NULL || l == NULL || denise_load(NULL, NULL, &model) != DENISE_OK) return 2;
+  for (size_t i = 0; i < (size_t)COUNT * N; i++) m[i / N * SIZE + i % N * (N + 1)] = 1;
+  struct job job = {model, m, l};
+  if (overflow) {
+    call(&job);
+  } else {
+    pthread_t one, other;
+    if (pthread_create(&one, NULL, call, &job) != 0 || pthread_create(&other, NULL, call, &job) != 0) return 2;
+    pthread_join(one, NULL);
+    pthread_join(other, NULL);
+  }
+  denise_free(model);
+  free(m);
+  free(l);
+  puts("planted: nobody noticed");
+  return 0;
+}
