@@ -46,7 +46,7 @@ help:
 	@echo 'make demo            decompose real and synthetic matrices from C++: tables, and pictures as PNG'
 	@echo 'make examples        rolling_risk, and Denise beside the methods of the LRS library (LRS_PATH=its folder)'
 	@echo 'make test            everything that must hold; what CI runs'
-	@echo 'make trust           what docs/TRUST.md promises, at length (a quarter of an hour)'
+	@echo 'make trust           what docs/TRUST.md promises, at length (about an hour)'
 	@echo 'make fuzz            fuzz the loader, decompose and the table readers, SECONDS=1800 each'
 	@echo 'make sanitize        the tests under AddressSanitizer, UBSan, ThreadSanitizer and Miri'
 	@echo 'make dist            source tarball, bill of materials and checksums into build/dist'
@@ -307,7 +307,7 @@ test-trust: trust-programs
 	@echo '== the source tarball'
 	CARGO="$(CARGO)" tests/trust/check_dist.sh build/dist
 
-# Everything, with `make fuzz` and `make sanitize` (docs/FUZZING.md) left to themselves.
+# Everything; a minute of fuzzing for each target (`make fuzz` takes half an hour each).
 trust: test-trust test-header test-library test-c test-alloc
 	@echo '== faults, at length'
 	python3 tests/trust/write_dense.py $(TRUST)/dense.onnx
@@ -323,6 +323,8 @@ trust: test-trust test-header test-library test-c test-alloc
 	PATH="$$PATH:$(CURDIR)/$(TRUST)/tools/bin" tests/trust/check_deny.sh
 	@echo '== the same bytes in two directories'
 	tests/trust/check_reproducible.sh
+	$(MAKE) --no-print-directory sanitize
+	$(MAKE) --no-print-directory fuzz SECONDS=60
 	@echo '== every promise of docs/TRUST.md that can be tested here holds'
 
 dist: need-cargo
