@@ -836,3 +836,17 @@ impl<F: Abi> Work<F> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// No input is known that makes the library panic, so a panic is made here.
+    #[test]
+    fn a_panic_ends_at_the_boundary() {
+        let error = guard(|| panic!("on purpose")).unwrap_err();
+        assert_eq!(error.status, Status::Internal);
+        assert_eq!(error.status as i32, DENISE_ERR_INTERNAL);
+        assert_eq!(guard(|| Ok(())), Ok(()));
+    }
+}
