@@ -156,6 +156,7 @@ lint: need-cargo
 	@scripts/need cargo-fmt:rustup/rustfmt cargo-clippy:rustup/clippy
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
+	CARGO_TARGET_DIR="$(abspath $(TARGET))" $(CARGO) clippy --locked $(FUZZ) --all-targets -- -D warnings
 
 test-rust: need-cargo
 	@echo '== Rust tests'
@@ -247,7 +248,9 @@ test-onnx: program
 test-fuzz: need-cargo
 	@echo '== kept inputs of the fuzzer'
 	$(CARGO) fmt --check --manifest-path fuzz/Cargo.toml
-	CARGO_TARGET_DIR="$(abspath $(TARGET))" $(CARGO) test --locked --manifest-path fuzz/Cargo.toml --no-default-features
+	CARGO_TARGET_DIR="$(abspath $(TARGET))" $(CARGO) test --locked $(FUZZ)
+
+FUZZ := --manifest-path fuzz/Cargo.toml --no-default-features
 
 SECONDS ?= 1800
 fuzz:
