@@ -182,6 +182,7 @@ lint: need-cargo
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --locked --no-deps --quiet -p denise
+	CARGO_TARGET_DIR="$(abspath $(TARGET))" $(CARGO) clippy --locked $(FUZZ) --all-targets -- -D warnings
 
 test-rust: need-cargo
 	@echo '== Rust tests'
@@ -337,7 +338,9 @@ dist: need-cargo
 test-fuzz: need-cargo
 	@echo '== kept inputs of the fuzzer'
 	$(CARGO) fmt --check --manifest-path fuzz/Cargo.toml
-	CARGO_TARGET_DIR="$(abspath $(TARGET))" $(CARGO) test --locked --manifest-path fuzz/Cargo.toml --no-default-features
+	CARGO_TARGET_DIR="$(abspath $(TARGET))" $(CARGO) test --locked $(FUZZ)
+
+FUZZ := --manifest-path fuzz/Cargo.toml --no-default-features
 
 SECONDS ?= 1800
 fuzz:

@@ -32,11 +32,7 @@ pub fn decompose(data: &[u8]) {
 
 fn dense() -> &'static Handle {
     static MODEL: OnceLock<Handle> = OnceLock::new();
-    MODEL.get_or_init(|| {
-        open(Some(DENSE), default_options())
-            .ok()
-            .expect("a good file")
-    })
+    MODEL.get_or_init(|| open(Some(DENSE), default_options()).expect("a good file"))
 }
 
 /// The built-in network at a size of the fuzzer's choice.

@@ -1,6 +1,6 @@
 /* Two errors of a caller, made on purpose: what the sanitizers must see inside of the library, or they watch nothing.
  *
- *   planted overflow   a buffer for L that is one value too short
+ *   planted overflow   a buffer for reports that is one byte too short
  *   planted race       two calls at once that write to the same buffer
  */
 #include <denise.h>
@@ -16,11 +16,12 @@ struct job {
   const denise_model *model;
   const float *m;
   float *l;
+  denise_report *reports;
 };
 
 static void *call(void *argument) {
   const struct job *job = argument;
-  denise_decompose_batch(job->model, COUNT, job->m, NULL, job->l, NULL, NULL);
+  denise_decompose_batch(job->model, COUNT, job->m, NULL, job->l, NULL, job->reports);
   return NULL;
 }
 
@@ -28,10 +29,11 @@ int main(int argc, char **argv) {
   int overflow = argc > 1 && strcmp(argv[1], "overflow") == 0;
   denise_model *model = NULL;
   float *m = calloc((size_t)COUNT * SIZE, sizeof *m);
-  float *l = malloc(((size_t)COUNT * SIZE - (overflow ? 1 : 0)) * sizeof *l);
-  if (m == NULL || l == NULL || denise_load(NULL, NULL, &model) != DENISE_OK) return 2;
+  float *l = malloc((size_t)COUNT * SIZE * sizeof *l);
+  denise_report *reports = malloc(COUNT * sizeof *reports - (overflow ? 1 : 0));
+  if (m == NULL || l == NULL || reports == NULL || denise_load(NULL, NULL, &model) != DENISE_OK) return 2;
   for (size_t i = 0; i < (size_t)COUNT * N; i++) m[i / N * SIZE + i % N * (N + 1)] = 1;
-  struct job job = {model, m, l};
+  struct job job = {model, m, l, overflow ? reports : NULL};
   if (overflow) {
     call(&job);
   } else {
@@ -43,6 +45,7 @@ int main(int argc, char **argv) {
   denise_free(model);
   free(m);
   free(l);
+  free(reports);
   puts("planted: nobody noticed");
   return 0;
 }
