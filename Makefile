@@ -79,6 +79,7 @@ build-demo: need-c
 	@echo '== 1 of 3: the library; the first time this takes a minute or two'
 	@$(MAKE) --no-print-directory small
 	@echo '== 2 of 3: the demo, a C++ program (examples/cpp/demo.cpp)'
+	@[ -d build/demo ] || rm -f build/demo
 	@mkdir -p build/demo
 	@install -m 755 "$(TARGET)/small/libdenise.so" build/demo/libdenise.so.$(ABI)
 	$(CXX) -std=c++17 $(WARN) $(CXXFLAGS) -Iinclude examples/cpp/demo.cpp -o build/demo/demo \

@@ -1,7 +1,7 @@
 //! A few matrices: all outputs of a layer, six inputs at a time.
 //!
 //! A call of few matrices is as fast as its weights arrive. Here they are read in runs as long as the layer is
-//! wide, six at once, which the processor fetches ahead by itself; it only has to be told where the next six
+//! wide, six at once, which the processor fetches ahead by itself; it only has to be told where the next ones
 //! start. Inputs of zero cost nothing, not even the reading of their weights.
 
 use super::half::FromHalf;
@@ -13,8 +13,8 @@ use fearless_simd::Simd;
 
 /// Inputs at a time. A vector of sums is loaded and stored once for so many multiply-adds.
 const INPUTS: usize = 6;
-/// Bytes at the start of a row that are asked for before the row is needed.
-const START: usize = 256;
+/// Bytes at the start of a row that are asked for before the row is needed: all of a short one.
+const START: usize = 384;
 
 /// What a layer adds to the sums of `count` matrices.
 pub(super) struct Runs<'a, T> {
@@ -61,9 +61,10 @@ impl<T: Stored> Runs<'_, T> {
                 (p < BLOCK).then_some((b, p))
             })
         });
-        let mut next = self.take(i, &mut places);
-        while let Some(six) = next {
-            next = self.take(i, &mut places);
+        // Two sixes ahead.
+        let mut next = [self.take(i, &mut places), self.take(i, &mut places)];
+        while let [Some(six), after] = next {
+            next = [after, self.take(i, &mut places)];
             six.add::<S, V, W>(simd, i, self.count, sums);
         }
     }
