@@ -146,10 +146,6 @@ const ABI_VERSION: u32 = match u32::from_str_radix(env!("DENISE_ABI"), 10) {
 /// Size of `denise_options` in the first release; a caller's may be larger, never smaller.
 const OPTIONS_SIZE: usize = size_of::<denise_options>();
 const MAX_THREADS: u32 = 256;
-/// Matrices in one part of a batch that threads share: long enough to hide the hand-over, short
-/// enough that no thread waits long for the last one. A multiple of every vector width.
-const PART: usize = 64;
-
 /// Sets every option to its default. Does nothing if options is NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn denise_options_init(options: *mut denise_options) {
@@ -740,11 +736,12 @@ unsafe fn decompose<F: Abi>(
             return Ok(result?);
         }
         let result = match &handle.pool {
-            Some(pool) if count > PART => {
+            Some(pool) if count > handle.model.part(count, pool.threads()) => {
                 let failure = AtomicI32::new(DENISE_OK);
                 pool.run(F::job(Work {
                     model,
                     count,
+                    part: handle.model.part(count, pool.threads()),
                     pointers,
                     failure: &raw const failure,
                 }));
@@ -788,6 +785,8 @@ impl Abi for f64 {
 struct Work<F> {
     model: *const denise_model,
     count: usize,
+    /// Matrices of a part that is not the last.
+    part: usize,
     pointers: Pointers<F>,
     failure: *const AtomicI32,
 }
@@ -804,8 +803,8 @@ unsafe impl Send for Job {}
 impl Task for Job {
     fn parts(&self) -> usize {
         match self {
-            Job::F32(work) => work.count.div_ceil(PART),
-            Job::F64(work) => work.count.div_ceil(PART),
+            Job::F32(work) => work.count.div_ceil(work.part),
+            Job::F64(work) => work.count.div_ceil(work.part),
         }
     }
 
@@ -821,8 +820,8 @@ impl<F: Abi> Work<F> {
     fn run(&self, part: usize) {
         // SAFETY: both outlive the call that this work belongs to.
         let (handle, failure) = unsafe { (&*self.model, &*self.failure) };
-        let first = part * PART;
-        let count = PART.min(self.count - first);
+        let first = part * self.part;
+        let count = self.part.min(self.count - first);
         let (n, k) = (handle.model.n(), handle.model.k());
         let result = guard(|| {
             // SAFETY: the whole batch was checked, and no other part has these matrices.

@@ -292,6 +292,17 @@ impl Model {
         .map_err(Error::from)
     }
 
+    /// How many matrices of a batch a thread should take at a time, if so many threads share it.
+    pub(crate) fn part(&self, count: usize, threads: usize) -> usize {
+        match self.kind {
+            // Long enough to hide the hand-over, short enough that no thread waits long for the last one.
+            // A multiple of every vector width.
+            Kind::Unrolled(_) => 64,
+            // Every part reads all weights, so there should be few.
+            Kind::Dense { .. } => count.div_ceil(threads).min(dense::MATRICES),
+        }
+    }
+
     /// Runs a batch whose lengths have been checked.
     pub(crate) fn run<F: Element>(&self, batch: Batch<'_, F>) -> Result<(), Status> {
         match &self.kind {

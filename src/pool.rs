@@ -142,6 +142,11 @@ impl<T: Task> Pool<T> {
         Ok(pool)
     }
 
+    /// Threads that may work on a task: the helpers and the caller.
+    pub(crate) fn threads(&self) -> usize {
+        self.helpers.len() + 1
+    }
+
     fn shared(&self) -> &Shared<T> {
         // SAFETY: made by `new`, and freed by `drop` only.
         unsafe { self.shared.as_ref() }

@@ -10,8 +10,6 @@ import argparse
 import json
 import os
 import platform
-import subprocess
-import sys
 import time
 
 import numpy as np

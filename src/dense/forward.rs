@@ -20,7 +20,7 @@ use fearless_simd::f32x8;
 use fearless_simd::{Simd, SimdMask, f32x4};
 
 /// Matrices that go through the layers together: enough that reading the weights takes little of the time.
-pub(super) const MATRICES: usize = 128;
+pub(crate) const MATRICES: usize = 128;
 /// How many blocks ahead weights are asked for.
 const AHEAD: usize = 2;
 /// Blocks of inputs that tiles add between loading their sums and storing them.

@@ -29,5 +29,5 @@ mod samples;
 mod tiles;
 
 pub(crate) use engine::{Engine, Value};
-pub(crate) use forward::Workspace;
+pub(crate) use forward::{MATRICES, Workspace};
 pub use network::{Activation, Layer, Network};
