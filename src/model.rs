@@ -298,8 +298,8 @@ impl Model {
             // Long enough to hide the hand-over, short enough that no thread waits long for the last one.
             // A multiple of every vector width.
             Kind::Unrolled(_) => 64,
-            // Every part reads all weights, so there should be few.
-            Kind::Dense { .. } => count.div_ceil(threads).min(dense::MATRICES),
+            // Every part reads all weights, which takes as long for 1 matrix as for 64.
+            Kind::Dense { .. } => count.div_ceil(threads).clamp(64, dense::MATRICES),
         }
     }
 
