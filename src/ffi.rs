@@ -47,13 +47,13 @@ pub const DENISE_ERR_MEMORY: denise_status = 8;
 /// A bug in the library. The outputs are unspecified; the process is intact.
 pub const DENISE_ERR_INTERNAL: denise_status = 9;
 
-/// For denise_options.flags: use only what every machine of this architecture has (SSE2, NEON), so that results are
-/// the same on all of them. Without a flag, the library takes the best that it finds on the machine.
+/// For denise_options.flags: use only what every machine of this architecture has (SSE2, NEON).
+/// Without a flag, the library takes the best that it finds on the machine.
 pub const DENISE_FLAG_PORTABLE: u32 = 1;
 /// For denise_options.flags: use AVX2 and FMA, or fail with DENISE_ERR_UNSUPPORTED.
 pub const DENISE_FLAG_AVX2: u32 = 2;
 /// For denise_options.flags, alone or with one of the others: keep the weights of a dense network as 16-bit
-/// floating-point numbers. Half the memory and, for calls of one matrix, about two thirds of the time; each weight
+/// floating-point numbers. Half the memory and, for calls of one matrix, less than half of the time; each weight
 /// keeps eleven significant bits. DENISE_ERR_UNSUPPORTED for an unrolled network, which has too few weights to gain.
 pub const DENISE_FLAG_F16: u32 = 4;
 

@@ -47,7 +47,7 @@ pub struct Options {
     /// The instruction set to use.
     pub instruction_set: InstructionSet,
     /// Keep the weights of a dense network as 16-bit floating-point numbers: half the memory and, for
-    /// calls of one matrix, about two thirds of the time, at eleven significant bits a weight.
+    /// calls of one matrix, less than half of the time, at eleven significant bits a weight.
     pub half_weights: bool,
 }
 
