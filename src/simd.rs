@@ -10,7 +10,9 @@ use core::ffi::CStr;
 use core::marker::PhantomData;
 #[cfg(target_arch = "x86_64")]
 use fearless_simd::SimdInto;
-use fearless_simd::{Level, Simd, SimdFloat, f32x4, f32x8, f64x2, f64x4};
+use fearless_simd::{
+    Level, Simd, SimdBase, SimdCombine, SimdFloat, SimdSplit, f32x4, f32x8, f64x2, f64x4,
+};
 
 /// A floating-point type the kernels run in: `f32` or `f64`.
 pub(crate) trait Real:
@@ -93,6 +95,27 @@ pub(crate) trait Vector<S: Simd, F: Real, const W: usize>:
     fn transpose(_simd: S, rows: [Self; W]) -> [Self; W] {
         transpose_by_shuffles(rows)
     }
+
+    /// From a run of four values for every lane, a vector for every place in the runs.
+    #[inline(always)]
+    fn from_runs(simd: S, runs: [&[F; 4]; W]) -> [Self; 4] {
+        let mut columns = [Self::splat(simd, F::ZERO); 4];
+        for c in 0..4 {
+            columns[c] = Self::from_fn(simd, |l| runs[l][c]);
+        }
+        columns
+    }
+
+    /// The reverse of [`Vector::from_runs`].
+    #[inline(always)]
+    fn to_runs(_simd: S, columns: [Self; 4], runs: [&mut [F; 4]; W]) {
+        for c in 0..4 {
+            let values = columns[c].to_array();
+            for l in 0..W {
+                runs[l][c] = values[l];
+            }
+        }
+    }
 }
 
 /// `log2 W` rounds of a perfect shuffle.
@@ -117,9 +140,55 @@ where
     rows
 }
 
-impl<S: Simd> Vector<S, f32, 4> for f32x4<S> {}
 impl<S: Simd> Vector<S, f64, 2> for f64x2<S> {}
-impl<S: Simd> Vector<S, f64, 4> for f64x4<S> {}
+
+impl<S: Simd> Vector<S, f32, 4> for f32x4<S> {
+    #[inline(always)]
+    fn from_runs(simd: S, runs: [&[f32; 4]; 4]) -> [Self; 4] {
+        from_four_runs(simd, runs)
+    }
+
+    #[inline(always)]
+    fn to_runs(simd: S, columns: [Self; 4], runs: [&mut [f32; 4]; 4]) {
+        to_four_runs(simd, columns, runs);
+    }
+}
+
+impl<S: Simd> Vector<S, f64, 4> for f64x4<S> {
+    #[inline(always)]
+    fn from_runs(simd: S, runs: [&[f64; 4]; 4]) -> [Self; 4] {
+        from_four_runs(simd, runs)
+    }
+
+    #[inline(always)]
+    fn to_runs(simd: S, columns: [Self; 4], runs: [&mut [f64; 4]; 4]) {
+        to_four_runs(simd, columns, runs);
+    }
+}
+
+/// [`Vector::from_runs`] for vectors of four.
+#[inline(always)]
+fn from_four_runs<S: Simd, F: Real, V: Vector<S, F, 4>>(simd: S, runs: [&[F; 4]; 4]) -> [V; 4] {
+    let mut rows = [V::splat(simd, F::ZERO); 4];
+    for l in 0..4 {
+        rows[l] = V::load_array_ref(simd, runs[l]);
+    }
+    V::transpose(simd, rows)
+}
+
+/// [`Vector::to_runs`] for vectors of four.
+#[inline(always)]
+fn to_four_runs<S: Simd, F: Real, V: Vector<S, F, 4>>(
+    simd: S,
+    columns: [V; 4],
+    runs: [&mut [F; 4]; 4],
+) {
+    let rows = V::transpose(simd, columns);
+    for l in 0..4 {
+        rows[l].store_array(runs[l]);
+    }
+}
+
 #[cfg(test)]
 impl<S: Simd> Vector<S, f32, 16> for fearless_simd::f32x16<S> {}
 #[cfg(test)]
@@ -138,7 +207,68 @@ impl<S: Simd> Vector<S, f32, 8> for f32x8<S> {
             None => transpose_by_shuffles(rows),
         }
     }
+
+    /// Lanes l and l + 4 share a vector on the way, whose halves are transposed side by side.
+    #[inline(always)]
+    fn from_runs(simd: S, runs: [&[f32; 4]; 8]) -> [Self; 4] {
+        let mut rows = [Self::splat(simd, 0.0); 4];
+        for l in 0..4 {
+            let low = f32x4::load_array_ref(simd, runs[l]);
+            rows[l] = low.combine(f32x4::load_array_ref(simd, runs[l + 4]));
+        }
+        transpose_halves(simd, rows)
+    }
+
+    #[inline(always)]
+    fn to_runs(simd: S, columns: [Self; 4], runs: [&mut [f32; 4]; 8]) {
+        let rows = transpose_halves(simd, columns);
+        for l in 0..4 {
+            let (low, high) = rows[l].split();
+            low.store_array(runs[l]);
+            high.store_array(runs[l + 4]);
+        }
+    }
 }
+
+/// Transposes the 4×4 blocks in the lower and in the upper halves of four vectors.
+#[inline(always)]
+fn transpose_halves<S: Simd>(simd: S, rows: [f32x8<S>; 4]) -> [f32x8<S>; 4] {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(avx2) = simd.level().as_avx2() {
+        return transpose_halves_avx2(avx2, rows.map(Into::into)).map(
+            #[inline(always)]
+            |row| row.simd_into(simd),
+        );
+    }
+    let (mut low, mut high) = ([f32x4::splat(simd, 0.0); 4], [f32x4::splat(simd, 0.0); 4]);
+    for r in 0..4 {
+        (low[r], high[r]) = rows[r].split();
+    }
+    let (low, high) = (transpose_by_shuffles(low), transpose_by_shuffles(high));
+    let mut turned = rows;
+    for r in 0..4 {
+        turned[r] = low[r].combine(high[r]);
+    }
+    turned
+}
+
+#[cfg(target_arch = "x86_64")]
+fearless_simd::kernel!(
+    #[inline]
+    fn transpose_halves_avx2(avx2: Avx2, r: [__m256; 4]) -> [__m256; 4] {
+        use core::arch::x86_64::{
+            _mm256_shuffle_ps as shuffle, _mm256_unpackhi_ps as high, _mm256_unpacklo_ps as low,
+        };
+        let (a, b) = (low(r[0], r[1]), low(r[2], r[3]));
+        let (c, d) = (high(r[0], r[1]), high(r[2], r[3]));
+        [
+            shuffle::<0x44>(a, b),
+            shuffle::<0xee>(a, b),
+            shuffle::<0x44>(c, d),
+            shuffle::<0xee>(c, d),
+        ]
+    }
+);
 
 #[cfg(target_arch = "x86_64")]
 fearless_simd::kernel!(

@@ -22,8 +22,6 @@ pub(crate) struct Engine<F> {
     n: usize,
     k: usize,
     omega: Vec<F>,
-    /// Where the lanes shape keeps each entry of a matrix; empty for matrices too large for it.
-    places: Vec<u32>,
     layers: Vec<Layer<F>>,
 }
 
@@ -56,16 +54,10 @@ impl<F: Kernels> Engine<F> {
             n,
             k,
             omega: Vec::new(),
-            places: Vec::new(),
             layers: Vec::new(),
         };
         engine.omega.try_reserve_exact(n * k)?;
         engine.omega.extend(omega(n, k).map(F::from_f64));
-        // No vector of this shape is narrower.
-        if cfg!(test) || lanes_memory::<F, 4>(n, k) <= LANES_MEMORY {
-            engine.places.try_reserve_exact(n * n)?;
-            engine.places.extend(lanes::places(n));
-        }
         engine.layers.try_reserve_exact(layers.len())?;
         engine.layers.extend(layers.iter().map(Layer::cast::<F>));
         Ok(engine)
@@ -211,11 +203,7 @@ impl<F: Kernels> Engine<F> {
             };
             let group = batch.take(if lanes { W.min(batch.count) } else { 1 });
             let finite = if worthwhile::<F, W>() && lanes {
-                let shape = Lanes {
-                    n: self.n,
-                    places: &self.places,
-                };
-                self.group::<S, V, Lanes<'_>, W>(simd, shape, scratch.vectors(), group)
+                self.group::<S, V, Lanes, W>(simd, Lanes { n: self.n }, scratch.vectors(), group)
             } else {
                 self.group::<S, V, Single, W>(simd, Single { n: self.n }, scratch.vectors(), group)
             };

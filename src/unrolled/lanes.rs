@@ -5,21 +5,20 @@
 //! of k vectors for every row. All hot loops work on one block, so their lengths are constants.
 
 use super::PARTIAL_SUMS;
+use super::corners::{Corners, CornersMut};
 use super::network::{Influence, Shape, Terms, fold, loop_by_rank};
 use super::rows::packed;
-use crate::simd::{Real, Vector, Vectors, load_run, store_run};
+use crate::simd::{Real, Vector, Vectors};
 use fearless_simd::Simd;
 
-const BLOCK: usize = 4;
+pub(super) const BLOCK: usize = 4;
 const ENTRIES: usize = BLOCK * BLOCK;
 /// Columns of U that are kept in registers while a block is weighed.
 const HELD: usize = 4;
 
 #[derive(Clone, Copy)]
-pub(super) struct Lanes<'a> {
+pub(super) struct Lanes {
     pub(super) n: usize,
-    /// For every entry of a row-major matrix, its vector; from [`places`].
-    pub(super) places: &'a [u32],
 }
 
 /// Rows of a factor.
@@ -38,11 +37,7 @@ const fn place(i: usize, j: usize) -> usize {
     (packed(i / BLOCK) + j / BLOCK) * ENTRIES + i % BLOCK * BLOCK + j % BLOCK
 }
 
-pub(super) fn places(n: usize) -> impl Iterator<Item = u32> {
-    (0..n).flat_map(move |i| (0..n).map(move |j| place(i, j) as u32))
-}
-
-impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize> Shape<S, F, V, W> for Lanes<'_> {
+impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize> Shape<S, F, V, W> for Lanes {
     #[inline(always)]
     fn n(self) -> usize {
         self.n
@@ -60,7 +55,7 @@ impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize> Shape<S, F, V, W> for
 
     #[inline(always)]
     fn pack(self, simd: S, matrices: &[F], raw: &mut [[F; W]]) {
-        pack::<S, F, V, W>(simd, self, matrices, raw);
+        pack::<S, F, V, W>(simd, self.n, matrices, raw);
     }
 
     #[inline(always)]
@@ -107,7 +102,7 @@ impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize> Shape<S, F, V, W> for
 
     #[inline(always)]
     fn unpack(self, simd: S, matrix: &[[F; W]], matrices: &mut [F]) {
-        unpack::<S, F, V, W>(simd, self, matrix, matrices);
+        unpack::<S, F, V, W>(simd, self.n, matrix, matrices);
     }
 
     #[inline(always)]
@@ -225,47 +220,47 @@ impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize> Shape<S, F, V, W> for
 #[inline(never)]
 fn pack<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
     simd: S,
-    shape: Lanes<'_>,
+    n: usize,
     matrices: &[F],
     raw: &mut [[F; W]],
 ) {
     simd.vectorize(
         #[inline(always)]
         || {
-            let n = shape.n;
             let size = n * n;
-            let last = matrices.len() / size - 1;
-            let mut of: [&[F]; W] = [&[]; W];
-            for l in 0..W {
-                of[l] = &matrices[l.min(last) * size..][..size];
-            }
-            if !n.is_multiple_of(BLOCK) {
-                raw[packed(n / BLOCK) * ENTRIES..].fill([F::ZERO; W]);
-            }
-            let mut block = [V::splat(simd, F::ZERO); W];
-            // (i, j) and (j, i) have one place. The lower triangle comes later and stays.
-            let (full, rest) = shape.places.as_chunks::<W>();
-            for (b, places) in full.iter().enumerate() {
-                for l in 0..W {
-                    block[l] = load_run(simd, &of[l][b * W..][..W]);
-                }
-                let columns = V::transpose(simd, block);
-                for c in 0..W {
-                    columns[c].store_array(&mut raw[places[c] as usize]);
-                }
-            }
-            for l in 0..W {
-                block[l] = load_run(simd, &of[l][size - rest.len()..]);
-            }
-            let columns = V::transpose(simd, block);
-            for (place, column) in rest.iter().zip(columns) {
-                column.store_array(&mut raw[*place as usize]);
-            }
+            let count = matrices.len() / size;
+            let blocks = raw.as_chunks_mut::<ENTRIES>().0;
             for i in 0..n.div_ceil(BLOCK) {
-                let block = &mut raw[(packed(i) + i) * ENTRIES..][..ENTRIES];
-                for r in 0..BLOCK {
-                    for c in 0..r {
-                        block[c * BLOCK + r] = block[r * BLOCK + c];
+                for j in 0..=i {
+                    let block = &mut blocks[packed(i) + j];
+                    if let Some(corners) = Corners::<F, W>::new(n, i, j, matrices) {
+                        for r in 0..BLOCK {
+                            let columns = V::from_runs(simd, corners.row(r));
+                            for c in 0..BLOCK {
+                                columns[c].store_array(&mut block[r * BLOCK + c]);
+                            }
+                        }
+                    } else {
+                        for (at, entry) in block.iter_mut().enumerate() {
+                            let (row, column) = (i * BLOCK + at / BLOCK, j * BLOCK + at % BLOCK);
+                            for l in 0..W {
+                                let start = l.min(count - 1) * size;
+                                let there = row < n && column < n;
+                                entry[l] = if there {
+                                    matrices[start + row * n + column]
+                                } else {
+                                    F::ZERO
+                                };
+                            }
+                        }
+                    }
+                    if i == j {
+                        // Above the diagonal, what is below it.
+                        for r in 0..BLOCK {
+                            for c in 0..r {
+                                block[c * BLOCK + r] = block[r * BLOCK + c];
+                            }
+                        }
                     }
                 }
             }
@@ -277,40 +272,66 @@ fn pack<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
 #[inline(never)]
 fn unpack<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
     simd: S,
-    shape: Lanes<'_>,
+    n: usize,
     matrix: &[[F; W]],
     matrices: &mut [F],
 ) {
     simd.vectorize(
         #[inline(always)]
         || {
-            let size = shape.n * shape.n;
-            let mut block = [V::splat(simd, F::ZERO); W];
-            for (b, places) in shape.places.chunks(W).enumerate() {
-                let run = b * W..b * W + places.len();
-                if let (Some(places), true) =
-                    (places.first_chunk::<W>(), matrices.len() == W * size)
-                {
-                    for c in 0..W {
-                        block[c] = V::load_array_ref(simd, &matrix[places[c] as usize]);
-                    }
-                    let of_lane = V::transpose(simd, block);
-                    for l in 0..W {
-                        let out = &mut matrices[l * size + run.start..][..W];
-                        store_run(of_lane[l], out);
-                    }
-                } else {
-                    for (c, &place) in places.iter().enumerate() {
-                        block[c] = V::load_array_ref(simd, &matrix[place as usize]);
-                    }
-                    let of_lane = V::transpose(simd, block);
-                    for (out, values) in matrices.chunks_exact_mut(size).zip(of_lane) {
-                        store_run(values, &mut out[run.clone()]);
+            let blocks = matrix.as_chunks::<ENTRIES>().0;
+            for i in 0..n.div_ceil(BLOCK) {
+                for j in 0..=i {
+                    let block = &blocks[packed(i) + j];
+                    write::<S, F, V, W, false>(simd, n, i, j, block, matrices);
+                    if j < i {
+                        write::<S, F, V, W, true>(simd, n, j, i, block, matrices);
                     }
                 }
             }
         },
     );
+}
+
+/// Writes a block, or the transposed block, as block (i, j) of every matrix.
+#[inline(always)]
+fn write<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize, const TRANSPOSED: bool>(
+    simd: S,
+    n: usize,
+    i: usize,
+    j: usize,
+    block: &[[F; W]; ENTRIES],
+    matrices: &mut [F],
+) {
+    let vectors = Vectors::<S, F, V, W>::new(simd);
+    let at = |r, c| {
+        if TRANSPOSED {
+            c * BLOCK + r
+        } else {
+            r * BLOCK + c
+        }
+    };
+    if let Some(mut corners) = CornersMut::<F, W>::new(n, i, j, matrices) {
+        for r in 0..BLOCK {
+            let mut columns = [vectors.splat(F::ZERO); BLOCK];
+            for c in 0..BLOCK {
+                columns[c] = vectors.load(&block[at(r, c)]);
+            }
+            V::to_runs(simd, columns, corners.row(r));
+        }
+        return;
+    }
+    for (l, matrix) in matrices.chunks_exact_mut(n * n).enumerate() {
+        for (r, row) in matrix[i * BLOCK * n..]
+            .chunks_exact_mut(n)
+            .take(BLOCK)
+            .enumerate()
+        {
+            for (c, x) in row[j * BLOCK..].iter_mut().take(BLOCK).enumerate() {
+                *x = block[at(r, c)][l];
+            }
+        }
+    }
 }
 
 /// [`Shape::multiply`].
@@ -355,20 +376,23 @@ fn accumulate<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
         simd,
         k,
         #[inline(always)]
-        |k| accumulate_blocks(simd, n, k, influence, m, u, own, terms),
+        |k| match own {
+            Some(p) => accumulate_blocks::<S, F, V, W, true>(simd, n, k, influence, m, u, p, terms),
+            None => accumulate_blocks::<S, F, V, W, false>(simd, n, k, influence, m, u, &[], terms),
+        },
     );
 }
 
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
-fn accumulate_blocks<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
+fn accumulate_blocks<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize, const OWN: bool>(
     simd: S,
     n: usize,
     k: usize,
     influence: Influence<V>,
     m: &[[F; W]],
     u: &[[F; W]],
-    own: Option<&[[F; W]]>,
+    p: &[[F; W]],
     terms: Terms<'_, F, W>,
 ) {
     let vectors = Vectors::<S, F, V, W>::new(simd);
@@ -392,7 +416,7 @@ fn accumulate_blocks<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
     for i in 0..n.div_ceil(BLOCK) {
         let size = BLOCK.min(n - i * BLOCK);
         for j in 0..=i {
-            let mut weigh = Weigh {
+            let mut weigh = Weigh::<S, F, V, W, OWN> {
                 vectors,
                 k,
                 u_i: &u[i * BLOCK * k..][..BLOCK * k],
@@ -411,15 +435,15 @@ fn accumulate_blocks<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
                 weigh.diagonal_block(influence, size, sums, of_i);
             }
             add_both(vectors, k, i, j, c, u, b);
-            if let Some(p) = own {
+            if OWN {
                 add_both(vectors, packed(k), i, j, w, p, a);
             }
         }
     }
 }
 
-/// Adds the products of block (i, j) and, if that is another one, of block (j, i). Column 0 is the first
-/// to come to a row, and what it finds there does not matter.
+/// Adds the products of block (i, j) and, if that is another one, of block (j, i). Column 0 is the first to
+/// come to a row, and what it finds there does not matter.
 #[inline(always)]
 fn add_both<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
     vectors: Vectors<S, F, V, W>,
@@ -432,15 +456,21 @@ fn add_both<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
 ) {
     let size = BLOCK * columns;
     let (above, out_i) = out.split_at_mut(i * size);
-    add_block::<S, F, V, W, false>(vectors, columns, j == 0, block, &x[j * size..], out_i);
+    let x_j = &x[j * size..];
+    if j == 0 {
+        add_block::<S, F, V, W, false, true>(vectors, columns, block, x_j, out_i);
+    } else {
+        add_block::<S, F, V, W, false, false>(vectors, columns, block, x_j, out_i);
+    }
     if j < i {
         let out_j = &mut above[j * size..];
-        add_block::<S, F, V, W, true>(vectors, columns, false, block, &x[i * size..], out_j);
+        add_block::<S, F, V, W, true, false>(vectors, columns, block, &x[i * size..], out_j);
     }
 }
 
-/// The weights of one block, and the weights times R.
-struct Weigh<'a, S, F, V, const W: usize> {
+/// The weights of one block, and the weights times R. Where rows have systems of their own, nobody asks for
+/// the sums of their weights.
+struct Weigh<'a, S, F, V, const W: usize, const OWN: bool> {
     vectors: Vectors<S, F, V, W>,
     k: usize,
     /// The rows of U that belong to the rows of the block, and to its columns.
@@ -451,7 +481,9 @@ struct Weigh<'a, S, F, V, const W: usize> {
     c: &'a mut [[F; W]; ENTRIES],
 }
 
-impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize> Weigh<'_, S, F, V, W> {
+impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize, const OWN: bool>
+    Weigh<'_, S, F, V, W, OWN>
+{
     /// A block left of the diagonal, of which `size` rows are not padding; `trust_j` belongs to the rows
     /// that mirror its columns.
     #[inline(always)]
@@ -464,10 +496,7 @@ impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize> Weigh<'_, S, F, V, W>
         trust_j: &mut [[F; W]],
     ) {
         let vectors = self.vectors;
-        let mut of_j = [vectors.splat(F::ZERO); BLOCK];
-        for column in 0..BLOCK {
-            of_j[column] = vectors.load(&trust_j[column]);
-        }
+        let mut of_j = self.load_trust(trust_j);
         for row in 0..size {
             let (mut sum, mut total) = (vectors.load(&sums[row]), vectors.load(&trust_i[row]));
             let own = self.own(row);
@@ -476,16 +505,18 @@ impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize> Weigh<'_, S, F, V, W>
                 let weight = influence.scale / x.mul_add(x, influence.scale);
                 self.store(row, column, weight, x);
                 sum += x.abs();
-                total += weight;
-                of_j[column] += weight;
+                if !OWN {
+                    total += weight;
+                    of_j[column] += weight;
+                }
             }
             sum.store_array(&mut sums[row]);
-            total.store_array(&mut trust_i[row]);
+            if !OWN {
+                total.store_array(&mut trust_i[row]);
+            }
         }
         self.pad(size);
-        for column in 0..BLOCK {
-            of_j[column].store_array(&mut trust_j[column]);
-        }
+        self.store_trust(of_j, trust_j);
     }
 
     /// A block on the diagonal.
@@ -502,8 +533,12 @@ impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize> Weigh<'_, S, F, V, W>
         if size < BLOCK {
             self.pad(0);
         }
-        for row in 0..size {
-            let (mut sum, mut total) = (vectors.load(&sums[row]), vectors.load(&trust[row]));
+        let mut total = self.load_trust(trust);
+        for row in 0..BLOCK {
+            if row == size {
+                break;
+            }
+            let mut sum = vectors.load(&sums[row]);
             let own = self.own(row);
             for column in 0..row {
                 let x = self.residual(&own, row, column);
@@ -511,18 +546,35 @@ impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize> Weigh<'_, S, F, V, W>
                 self.store(row, column, weight, x);
                 self.store(column, row, weight, x);
                 sum += x.abs();
-                total += weight;
+                total[row] += weight;
+                total[column] += weight;
             }
             let x = self.residual(&own, row, row);
             let weight = influence.diagonal_trust / x.mul_add(x, influence.diagonal_scale);
             self.store(row, row, weight, x);
+            total[row] += weight;
             sum.store_array(&mut sums[row]);
-            (total + weight).store_array(&mut trust[row]);
         }
-        for column in 1..size {
-            for row in 0..column {
-                let weight = vectors.load(&self.w[row * BLOCK + column]);
-                (vectors.load(&trust[row]) + weight).store_array(&mut trust[row]);
+        self.store_trust(total, trust);
+    }
+
+    /// The sums of weights so far of four rows; zeros where nobody asks for them.
+    #[inline(always)]
+    fn load_trust(&self, trust: &[[F; W]]) -> [V; BLOCK] {
+        let mut sums = [self.vectors.splat(F::ZERO); BLOCK];
+        if !OWN {
+            for row in 0..BLOCK {
+                sums[row] = self.vectors.load(&trust[row]);
+            }
+        }
+        sums
+    }
+
+    #[inline(always)]
+    fn store_trust(&self, sums: [V; BLOCK], trust: &mut [[F; W]]) {
+        if !OWN {
+            for row in 0..BLOCK {
+                sums[row].store_array(&mut trust[row]);
             }
         }
     }
@@ -567,13 +619,13 @@ impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize> Weigh<'_, S, F, V, W>
     }
 }
 
-/// Adds `block` · `x`, or the transposed block's product, to `out`: four rows of `columns` vectors each.
-/// Called in the right order, every sum runs over j upwards, as in the single shape.
+/// Adds `block` · `x`, or the transposed block's product, to `out`: four rows of `columns` vectors each. Or
+/// writes it there, if it is the `FIRST`. Called in the right order, every sum runs over j upwards, as in the
+/// single shape.
 #[inline(always)]
-fn add_block<S, F, V, const W: usize, const TRANSPOSED: bool>(
+fn add_block<S, F, V, const W: usize, const TRANSPOSED: bool, const FIRST: bool>(
     vectors: Vectors<S, F, V, W>,
     columns: usize,
-    first: bool,
     block: &[[F; W]; ENTRIES],
     x: &[[F; W]],
     out: &mut [[F; W]],
@@ -583,10 +635,7 @@ fn add_block<S, F, V, const W: usize, const TRANSPOSED: bool>(
     V: Vector<S, F, W>,
 {
     let (x, out) = (&x[..BLOCK * columns], &mut out[..BLOCK * columns]);
-    if first {
-        out.fill([F::ZERO; W]);
-    }
-    let tile = Tile::<S, F, V, W, TRANSPOSED> {
+    let tile = Tile::<S, F, V, W, TRANSPOSED, FIRST> {
         vectors,
         columns,
         block,
@@ -605,15 +654,19 @@ fn add_block<S, F, V, const W: usize, const TRANSPOSED: bool>(
 }
 
 /// A product of which one tile at a time is held in registers.
-struct Tile<'a, S, F, V, const W: usize, const TRANSPOSED: bool> {
+struct Tile<'a, S, F, V, const W: usize, const TRANSPOSED: bool, const FIRST: bool> {
     vectors: Vectors<S, F, V, W>,
     columns: usize,
     block: &'a [[F; W]; ENTRIES],
     x: &'a [[F; W]],
 }
 
-impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize, const TRANSPOSED: bool>
-    Tile<'_, S, F, V, W, TRANSPOSED>
+impl<S, F, V, const W: usize, const TRANSPOSED: bool, const FIRST: bool>
+    Tile<'_, S, F, V, W, TRANSPOSED, FIRST>
+where
+    S: Simd,
+    F: Real,
+    V: Vector<S, F, W>,
 {
     #[inline(always)]
     fn entry(&self, row: usize, column: usize) -> &[F; W] {
@@ -633,9 +686,11 @@ impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize, const TRANSPOSED: boo
     ) {
         let (vectors, columns) = (self.vectors, self.columns);
         let mut sums = [[vectors.splat(F::ZERO); COLUMNS]; ROWS];
-        for r in 0..ROWS {
-            for c in 0..COLUMNS {
-                sums[r][c] = vectors.load(&out[(row + r) * columns + first + c]);
+        if !FIRST {
+            for r in 0..ROWS {
+                for c in 0..COLUMNS {
+                    sums[r][c] = vectors.load(&out[(row + r) * columns + first + c]);
+                }
             }
         }
         for j in 0..BLOCK {

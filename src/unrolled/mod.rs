@@ -13,6 +13,7 @@
     reason = "kernels walk several arrays by one index, and iterators of vectors are not always inlined"
 )]
 
+mod corners;
 mod engine;
 mod file;
 mod lanes;
