@@ -17,6 +17,11 @@ use fearless_simd::{f32x8, f64x4};
 /// less memory and wastes few lanes on large matrices, takes over.
 const LANES_MEMORY: usize = 384 << 10;
 
+/// A scale above which its reciprocal comes near the least normal number of f32.
+const LARGE: f64 = (1_u128 << 120) as f64;
+/// What brings such a scale back, without making anything subnormal that would not be so after division by it.
+const SHIFT: f64 = 1.0 / (1_u64 << 32) as f64;
+
 /// The network for one n and k in one precision.
 pub(crate) struct Engine<F> {
     n: usize,
@@ -241,7 +246,10 @@ impl<F: Kernels> Engine<F> {
         let mut buffers = Buffers::carve(memory, shape.matrix(), shape.rows(), k);
         shape.pack(simd, group.source(), buffers.raw);
         let scale = Scale::<V>::of(simd, shape, buffers.raw, buffers.sums);
-        shape.normalise(simd, scale.divisor, buffers.raw, buffers.m);
+        for (m, raw) in buffers.m.iter_mut().zip(buffers.raw.iter()) {
+            let raw = V::load_array_ref(simd, raw) * scale.shift;
+            (raw * scale.inverse).store_array(m);
+        }
         let network = Network {
             k,
             omega: &self.omega,
@@ -288,8 +296,10 @@ struct Scale<V> {
     /// s = max(tr(M), max |M_ij|) / n. For a positive semidefinite M this is tr(M)/n; the second term
     /// keeps s positive, and continuous in M, when M is not.
     s: V,
-    /// s, or the least normal number if M is zero.
-    divisor: V,
+    /// M̂ = M · `shift` · `inverse`: multiplications, because a division for every entry is slow, and two of
+    /// them, because 1/s is no normal number if s is large. `shift` is a power of two.
+    shift: V,
+    inverse: V,
     /// Zero if M is finite, else NaN.
     poison: V,
 }
@@ -316,9 +326,13 @@ impl<V> Scale<V> {
         }
         let trace = shape.sum(simd, numbers);
         let s = trace.max(largest * share).min(V::splat(simd, F::MAX));
+        let one = V::splat(simd, F::ONE);
+        let large = s.simd_gt(V::splat(simd, F::from_f64(LARGE)));
+        let shift: V = large.select(V::splat(simd, F::from_f64(SHIFT)), one);
         Scale {
             s,
-            divisor: s.max(V::splat(simd, F::TINY)),
+            shift,
+            inverse: one / (s * shift).max(V::splat(simd, F::TINY)),
             poison,
         }
     }

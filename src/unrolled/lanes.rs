@@ -131,13 +131,6 @@ impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize> Shape<S, F, V, W> for
     }
 
     #[inline(always)]
-    fn normalise(self, simd: S, divisor: V, raw: &[[F; W]], m: &mut [[F; W]]) {
-        for (m, raw) in m.iter_mut().zip(raw) {
-            (V::load_array_ref(simd, raw) / divisor).store_array(m);
-        }
-    }
-
-    #[inline(always)]
     fn sum_entries(self, simd: S, sums: &mut [[F; W]], term: impl Fn(usize) -> V) -> V {
         for (i, sum) in sums[..self.n].iter_mut().enumerate() {
             let mut left = V::splat(simd, F::ZERO);
@@ -175,24 +168,8 @@ impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize> Shape<S, F, V, W> for
     }
 
     #[inline(always)]
-    fn dot(self, simd: S, k: usize, (x, a): (&[[F; W]], usize), (y, b): (&[[F; W]], usize)) -> V {
-        let vectors = Vectors::<S, F, V, W>::new(simd);
-        let mut partial = [V::splat(simd, F::ZERO); PARTIAL_SUMS];
-        let full = self.n - self.n % PARTIAL_SUMS;
-        for first in (0..full).step_by(PARTIAL_SUMS) {
-            let x = &x[first * k..][..PARTIAL_SUMS * k];
-            let y = &y[first * k..][..PARTIAL_SUMS * k];
-            for g in 0..PARTIAL_SUMS {
-                partial[g] += vectors.load(&x[g * k + a]) * vectors.load(&y[g * k + b]);
-            }
-        }
-        for g in 0..PARTIAL_SUMS {
-            if full + g < self.n {
-                let at = (full + g) * k;
-                partial[g] += vectors.load(&x[at + a]) * vectors.load(&y[at + b]);
-            }
-        }
-        fold(partial, PARTIAL_SUMS)
+    fn gram(self, simd: S, k: usize, x: &[[F; W]], y: &[[F; W]], g: &mut [[F; W]]) {
+        gram::<S, F, V, W>(simd, k, x, y, g);
     }
 
     #[inline(always)]
@@ -332,6 +309,59 @@ fn write<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize, const TRANSPOSED:
             }
         }
     }
+}
+
+/// [`Shape::gram`].
+#[inline(never)]
+fn gram<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
+    simd: S,
+    k: usize,
+    x: &[[F; W]],
+    y: &[[F; W]],
+    g: &mut [[F; W]],
+) {
+    loop_by_rank(
+        simd,
+        k,
+        #[inline(always)]
+        |k| {
+            for a in 0..k {
+                for b in 0..=a {
+                    let dot = dot::<S, F, V, W>(simd, k, (x, a), (y, b));
+                    dot.store_array(&mut g[packed(a) + b]);
+                }
+            }
+        },
+    );
+}
+
+/// Σ over the rows of x_ia y_ib. Padded rows are zero.
+#[inline(always)]
+fn dot<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
+    simd: S,
+    k: usize,
+    (x, a): (&[[F; W]], usize),
+    (y, b): (&[[F; W]], usize),
+) -> V {
+    let vectors = Vectors::<S, F, V, W>::new(simd);
+    let mut partial = [vectors.splat(F::ZERO); PARTIAL_SUMS];
+    let size = PARTIAL_SUMS * k;
+    for block in 0..x.len() / size {
+        let (x, y) = (&x[block * size..][..size], &y[block * size..][..size]);
+        for g in 0..PARTIAL_SUMS {
+            partial[g] += vectors.load(&x[g * k + a]) * vectors.load(&y[g * k + b]);
+        }
+    }
+    // There are rows for whole blocks only.
+    let rest = x.len() % size;
+    if rest > 0 {
+        let (x, y) = (&x[x.len() - rest..], &y[y.len() - rest..]);
+        let (x, y) = (&x[..BLOCK * k], &y[..BLOCK * k]);
+        for g in 0..BLOCK {
+            partial[g] += vectors.load(&x[g * k + a]) * vectors.load(&y[g * k + b]);
+        }
+    }
+    fold(partial, PARTIAL_SUMS)
 }
 
 /// [`Shape::multiply`].

@@ -36,8 +36,6 @@ pub(super) trait Shape<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>: Co
     fn diagonal(self, simd: S, matrix: &[[F; W]], row: usize) -> V;
     /// The largest |M_ij|, and the sum of 0·M_ij, which is not zero if an entry is not finite.
     fn extremes(self, simd: S, raw: &[[F; W]]) -> (V, V);
-    /// M̂ = M / divisor.
-    fn normalise(self, simd: S, divisor: V, raw: &[[F; W]], m: &mut [[F; W]]);
     /// Σ over all entries of a symmetric function of them; `term` takes the entry's place in a matrix
     /// and gives 0 for an entry of 0. `sums` is scratch.
     fn sum_entries(self, simd: S, sums: &mut [[F; W]], term: impl Fn(usize) -> V) -> V;
@@ -45,8 +43,8 @@ pub(super) trait Shape<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>: Co
     fn spread(self, simd: S, k: usize, table: &[F], rows: &mut [[F; W]]);
     /// Σ over the rows of a number for each, in every lane that needs it. Rows past n are zero.
     fn sum(self, simd: S, numbers: &[[F; W]]) -> V;
-    /// Σ over the rows of x_ia y_ib, likewise.
-    fn dot(self, simd: S, k: usize, x: (&[[F; W]], usize), y: (&[[F; W]], usize)) -> V;
+    /// `g` = the lower triangle of xᵀ y, likewise, for two n×k factors.
+    fn gram(self, simd: S, k: usize, x: &[[F; W]], y: &[[F; W]], g: &mut [[F; W]]);
     /// `out` = `matrix` · `x`, both n×k.
     fn multiply(self, simd: S, k: usize, matrix: &[[F; W]], x: &[[F; W]], out: &mut [[F; W]]);
     /// From R = M̂ − U Uᵀ the weights w, and from them what the rows' steps need: see [`Terms`]. `own` is
@@ -239,7 +237,7 @@ where
             core::mem::swap(u, v);
         }
         shape.multiply(simd, k, m, u, v);
-        self.gram(u, v, g);
+        shape.gram(simd, k, u, v, g);
         rows::cholesky::<S, F, V, W>(simd, k, Guard::Pivot, g);
         // An entry of the factor of a positive semidefinite matrix of trace n is at most √n.
         rows::substitute::<S, F, V, W>(simd, k, g, shape.n() as f64, v);
@@ -254,22 +252,11 @@ where
 
     #[inline(always)]
     fn orthonormalise(self, g: &mut [[F; W]], y: &mut [[F; W]]) {
-        self.gram(y, y, g);
-        rows::cholesky::<S, F, V, W>(self.simd, self.k, Guard::Ridge, g);
+        let Pass { simd, shape, k, .. } = self;
+        shape.gram(simd, k, y, y, g);
+        rows::cholesky::<S, F, V, W>(simd, k, Guard::Ridge, g);
         // An entry of an orthonormal matrix is at most 1.
-        rows::substitute::<S, F, V, W>(self.simd, self.k, g, self.shape.n() as f64, y);
-    }
-
-    /// The lower triangle of xᵀ y.
-    #[inline(always)]
-    fn gram(self, x: &[[F; W]], y: &[[F; W]], g: &mut [[F; W]]) {
-        let k = self.k;
-        for a in 0..k {
-            for b in 0..=a {
-                let dot = self.shape.dot(self.simd, k, (x, a), (y, b));
-                dot.store_array(&mut g[packed(a) + b]);
-            }
-        }
+        rows::substitute::<S, F, V, W>(simd, k, g, shape.n() as f64, y);
     }
 
     /// |u_i|² of every row.
@@ -330,7 +317,7 @@ where
             own = Some(&**p);
         } else {
             // Before the long loops, which hide how long it takes.
-            self.gram(u, u, g);
+            shape.gram(simd, k, u, u, g);
             rows::factor::<S, F, V, W>(simd, k, g);
         }
         let terms = Terms {

@@ -246,13 +246,6 @@ impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize> Shape<S, F, V, W> for
     }
 
     #[inline(always)]
-    fn normalise(self, simd: S, divisor: V, raw: &[[F; W]], m: &mut [[F; W]]) {
-        for (m, raw) in m.iter_mut().zip(raw) {
-            (V::load_array_ref(simd, raw) / divisor).store_array(m);
-        }
-    }
-
-    #[inline(always)]
     fn sum_entries(self, simd: S, sums: &mut [[F; W]], term: impl Fn(usize) -> V) -> V {
         let n = self.n;
         let zero = V::splat(simd, F::ZERO);
@@ -294,14 +287,18 @@ impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize> Shape<S, F, V, W> for
     }
 
     #[inline(always)]
-    fn dot(self, simd: S, k: usize, (x, a): (&[[F; W]], usize), (y, b): (&[[F; W]], usize)) -> V {
+    fn gram(self, simd: S, k: usize, x: &[[F; W]], y: &[[F; W]], g: &mut [[F; W]]) {
         let vectors = Vectors::<S, F, V, W>::new(simd);
-        let mut partial = Partial::new(simd);
-        for v in 0..self.row_vectors::<W>() {
-            let product = vectors.load(&x[v * k + a]) * vectors.load(&y[v * k + b]);
-            partial.add(simd, v, product);
+        for a in 0..k {
+            for b in 0..=a {
+                let mut partial = Partial::new(simd);
+                for v in 0..self.row_vectors::<W>() {
+                    let product = vectors.load(&x[v * k + a]) * vectors.load(&y[v * k + b]);
+                    partial.add(simd, v, product);
+                }
+                partial.fold(simd).store_array(&mut g[packed(a) + b]);
+            }
         }
-        partial.fold(simd)
     }
 
     #[inline(always)]
