@@ -444,24 +444,6 @@ pub(crate) fn prefetch<T>(value: &T) {
     let _ = value;
 }
 
-/// Loads up to `W` values; the lanes without one are zero.
-#[inline(always)]
-pub(crate) fn load_run<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
-    simd: S,
-    run: &[F],
-) -> V {
-    match run.first_chunk::<W>() {
-        Some(run) => V::load_array_ref(simd, run),
-        None => {
-            let mut values = [F::ZERO; W];
-            for (value, &x) in values.iter_mut().zip(run) {
-                *value = x;
-            }
-            V::load_array_ref(simd, &values)
-        }
-    }
-}
-
 /// Stores up to `W` values, as many as there is room for.
 #[inline(always)]
 pub(crate) fn store_run<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
@@ -470,9 +452,15 @@ pub(crate) fn store_run<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
 ) {
     match run.first_chunk_mut::<W>() {
         Some(run) => values.store_array(run),
+        // Half of them at once, if so many there are.
         None => {
-            for (x, value) in run.iter_mut().zip(values.to_array()) {
-                *x = value;
+            let values = values.to_array();
+            let half = if run.len() < W / 2 { 0 } else { W / 2 };
+            if half > 0 {
+                run[..W / 2].copy_from_slice(&values[..W / 2]);
+            }
+            for i in half..run.len() {
+                run[i] = values[i];
             }
         }
     }

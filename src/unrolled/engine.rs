@@ -3,7 +3,7 @@
 
 use super::lanes::{self, Lanes};
 use super::layers::Layer;
-use super::network::{Buffers, Network, Shape, by_rank};
+use super::network::{Buffers, Network, Shape, by_rank_to};
 use super::omega::omega;
 use super::single::Single;
 use crate::batch::{Batch, Report, SPARSITY_EPSILON};
@@ -265,7 +265,7 @@ impl<F: Kernels> Engine<F> {
         }
         if group.out.l.is_some() || group.out.s.is_some() {
             let Buffers { raw, w, c, u, .. } = &mut buffers;
-            by_rank(
+            by_rank_to::<S, F, 3>(
                 simd,
                 k,
                 #[inline(always)]

@@ -6,7 +6,7 @@
 
 use super::PARTIAL_SUMS;
 use super::corners::{Corners, CornersMut};
-use super::network::{Influence, Shape, Terms, fold, loop_by_rank};
+use super::network::{Influence, Shape, Terms, by_rank, by_rank_to, fold};
 use super::rows::packed;
 use crate::simd::{Real, Vector, Vectors};
 use fearless_simd::Simd;
@@ -320,7 +320,7 @@ fn gram<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
     y: &[[F; W]],
     g: &mut [[F; W]],
 ) {
-    loop_by_rank(
+    by_rank::<S, F>(
         simd,
         k,
         #[inline(always)]
@@ -373,7 +373,7 @@ fn multiply<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
     x: &[[F; W]],
     out: &mut [[F; W]],
 ) {
-    loop_by_rank(
+    by_rank_to::<S, F, 3>(
         simd,
         k,
         #[inline(always)]
@@ -402,7 +402,7 @@ fn accumulate<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
     own: Option<&[[F; W]]>,
     terms: Terms<'_, F, W>,
 ) {
-    loop_by_rank(
+    by_rank::<S, F>(
         simd,
         k,
         #[inline(always)]
@@ -671,15 +671,15 @@ fn add_block<S, F, V, const W: usize, const TRANSPOSED: bool, const FIRST: bool>
         block,
         x,
     };
-    let mut first = 0;
-    while first + 3 <= columns {
-        tile.add::<2, 3>(0, first, out);
-        tile.add::<2, 3>(2, first, out);
-        first += 3;
+    let mut column = 0;
+    while column + 3 <= columns {
+        tile.add::<2, 3>(0, column, out);
+        tile.add::<2, 3>(2, column, out);
+        column += 3;
     }
-    while first < columns {
-        tile.add::<4, 1>(0, first, out);
-        first += 1;
+    while column < columns {
+        tile.add::<4, 1>(0, column, out);
+        column += 1;
     }
 }
 
@@ -711,7 +711,7 @@ where
     fn add<const ROWS: usize, const COLUMNS: usize>(
         &self,
         row: usize,
-        first: usize,
+        column: usize,
         out: &mut [[F; W]],
     ) {
         let (vectors, columns) = (self.vectors, self.columns);
@@ -719,13 +719,13 @@ where
         if !FIRST {
             for r in 0..ROWS {
                 for c in 0..COLUMNS {
-                    sums[r][c] = vectors.load(&out[(row + r) * columns + first + c]);
+                    sums[r][c] = vectors.load(&out[(row + r) * columns + column + c]);
                 }
             }
         }
         for j in 0..BLOCK {
             // The shorter side stays in registers: 12 sums leave room for no more.
-            let x = &self.x[j * columns + first..][..COLUMNS];
+            let x = &self.x[j * columns + column..][..COLUMNS];
             if ROWS < COLUMNS {
                 let mut entries = [vectors.splat(F::ZERO); ROWS];
                 for r in 0..ROWS {
@@ -752,7 +752,7 @@ where
         }
         for r in 0..ROWS {
             for c in 0..COLUMNS {
-                sums[r][c].store_array(&mut out[(row + r) * columns + first + c]);
+                sums[r][c].store_array(&mut out[(row + r) * columns + column + c]);
             }
         }
     }

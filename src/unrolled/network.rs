@@ -179,21 +179,13 @@ impl<F: Real> Network<'_, F> {
             k: self.k,
             vector: PhantomData,
         };
-        by_rank(
-            simd,
-            self.k,
-            #[inline(always)]
-            |k| {
-                let pass = Pass { k, ..pass };
-                pass.start(self.omega, buffers);
-                // No momentum yet.
-                buffers.v.copy_from_slice(buffers.u);
-                let mut mean = pass.splat(0.0);
-                for layer in self.layers {
-                    mean = pass.layer(layer, mean, buffers);
-                }
-            },
-        );
+        pass.start(self.omega, buffers);
+        // No momentum yet.
+        buffers.v.copy_from_slice(buffers.u);
+        let mut mean = pass.splat(0.0);
+        for layer in self.layers {
+            mean = pass.layer(layer, mean, buffers);
+        }
     }
 }
 
@@ -233,14 +225,15 @@ where
         shape.spread(simd, k, omega, u);
         for _ in 0..ROUNDS {
             shape.multiply(simd, k, m, u, v);
-            self.orthonormalise(g, v);
+            shape.gram(simd, k, v, v, g);
+            // An entry of an orthonormal matrix is at most 1.
+            rows::unmix::<S, F, V, W>(simd, k, Guard::Ridge, shape.n() as f64, g, v);
             core::mem::swap(u, v);
         }
         shape.multiply(simd, k, m, u, v);
         shape.gram(simd, k, u, v, g);
-        rows::cholesky::<S, F, V, W>(simd, k, Guard::Pivot, g);
         // An entry of the factor of a positive semidefinite matrix of trace n is at most √n.
-        rows::substitute::<S, F, V, W>(simd, k, g, shape.n() as f64, v);
+        rows::unmix::<S, F, V, W>(simd, k, Guard::Pivot, shape.n() as f64, g, v);
         self.squares(v, norms);
         let limit = self.splat(RMS_LIMIT * RMS_LIMIT);
         let shrink = (limit / self.mean(norms).max(limit)).sqrt();
@@ -248,15 +241,6 @@ where
             (self.load(v) * shrink).store_array(u);
         }
         self.squares(u, norms);
-    }
-
-    #[inline(always)]
-    fn orthonormalise(self, g: &mut [[F; W]], y: &mut [[F; W]]) {
-        let Pass { simd, shape, k, .. } = self;
-        shape.gram(simd, k, y, y, g);
-        rows::cholesky::<S, F, V, W>(simd, k, Guard::Ridge, g);
-        // An entry of an orthonormal matrix is at most 1.
-        rows::substitute::<S, F, V, W>(simd, k, g, shape.n() as f64, y);
     }
 
     /// |u_i|² of every row.
@@ -316,9 +300,7 @@ where
             rows::products::<S, F, V, W>(simd, k, u, p);
             own = Some(&**p);
         } else {
-            // Before the long loops, which hide how long it takes.
             shape.gram(simd, k, u, u, g);
-            rows::factor::<S, F, V, W>(simd, k, g);
         }
         let terms = Terms {
             w,
@@ -332,47 +314,57 @@ where
         // The sum over pairs j < i, divided by n and by the rest of n (n − 1) / 2.
         let mean = self.mean(sums) * self.splat(2.0 / (shape.n() as f64 - 1.0));
         if own.is_some() {
-            rows::solve_own::<S, F, V, W>(simd, k, a, b);
+            rows::step_own::<S, F, V, W>(simd, k, step, a, b, u, v, norms);
         } else {
-            rows::solve_shared::<S, F, V, W>(simd, k, shape.n(), g, trust, b);
+            rows::step_shared::<S, F, V, W>(simd, k, shape.n(), step, g, trust, b, u, v, norms);
         }
-        rows::advance::<S, F, V, W>(simd, k, step, b, u, v, norms);
         core::mem::swap(u, v);
         mean
     }
 }
 
-/// Calls `body` with k, as a constant if it is 3: loops over it unroll then. Every constant costs as much
-/// code as the whole network, so only the paper's rank is worth one, and not on narrow vectors.
+/// Calls `body` with k, as a constant if it is small: loops over it unroll then. Every constant costs as much
+/// code as the body, so bodies are loops, not the whole network; narrow vectors do without, and f64 has one
+/// for the paper's rank alone.
 #[inline(always)]
-pub(super) fn by_rank<S: Simd>(simd: S, k: usize, body: impl FnOnce(usize)) {
-    if k == 3 && size_of::<S::f32s>() > 16 {
-        simd.vectorize(
-            #[inline(always)]
-            || body(3),
-        );
-    } else {
-        simd.vectorize(
-            #[inline(always)]
-            || body(k),
-        );
-    }
+pub(super) fn by_rank<S: Simd, F: Real>(simd: S, k: usize, body: impl FnOnce(usize)) {
+    by_rank_to::<S, F, 5>(simd, k, body);
 }
 
-/// [`by_rank`] for a loop alone, which is worth constants for the ranks below, too.
+/// [`by_rank`] with constants up to `MOST`.
 #[inline(always)]
-pub(super) fn loop_by_rank<S: Simd>(simd: S, k: usize, body: impl FnOnce(usize)) {
+pub(super) fn by_rank_to<S: Simd, F: Real, const MOST: usize>(
+    simd: S,
+    k: usize,
+    body: impl FnOnce(usize),
+) {
     let wide = size_of::<S::f32s>() > 16;
+    let all = wide && size_of::<F>() == size_of::<f32>();
     match k {
-        1 if wide => simd.vectorize(
+        1 if all => simd.vectorize(
             #[inline(always)]
             || body(1),
         ),
-        2 if wide => simd.vectorize(
+        2 if all => simd.vectorize(
             #[inline(always)]
             || body(2),
         ),
-        _ => by_rank(simd, k, body),
+        3 if wide => simd.vectorize(
+            #[inline(always)]
+            || body(3),
+        ),
+        4 if all && MOST >= 4 => simd.vectorize(
+            #[inline(always)]
+            || body(4),
+        ),
+        5 if all && MOST >= 5 => simd.vectorize(
+            #[inline(always)]
+            || body(5),
+        ),
+        _ => simd.vectorize(
+            #[inline(always)]
+            || body(k),
+        ),
     }
 }
 

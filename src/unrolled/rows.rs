@@ -3,7 +3,10 @@
 //! A "row" here is a row of vectors: row i of `W` matrices in the lanes shape, `W` rows of one matrix
 //! in the single shape. The arithmetic is the same, so both shapes share this file. Symmetric k×k
 //! matrices are packed by their lower triangle, entry (a, b) at `a (a + 1) / 2 + b`.
+//!
+//! What the network calls is not inlined: it exists once for every small k, and both shapes share that too.
 
+use super::network::by_rank;
 use super::{GRAM_RIDGE, NYSTROM_PIVOT, RIDGE};
 use crate::simd::{Real, Vector, Vectors};
 use fearless_simd::Simd;
@@ -23,26 +26,107 @@ pub(super) struct Step<V> {
 }
 
 /// Writes u_a u_b for every row of `u` to `p`.
-#[inline(always)]
+#[inline(never)]
 pub(super) fn products<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
     simd: S,
     k: usize,
     u: &[[F; W]],
     p: &mut [[F; W]],
 ) {
-    for (u, p) in u.chunks_exact(k).zip(p.chunks_exact_mut(packed(k))) {
-        for a in 0..k {
-            let own = V::load_array_ref(simd, &u[a]);
-            for b in 0..=a {
-                (own * V::load_array_ref(simd, &u[b])).store_array(&mut p[packed(a) + b]);
+    by_rank::<S, F>(
+        simd,
+        k,
+        #[inline(always)]
+        |k| {
+            let vectors = Vectors::<S, F, V, W>::new(simd);
+            for i in 0..u.len() / k {
+                let (u, p) = (&u[i * k..][..k], &mut p[i * packed(k)..][..packed(k)]);
+                for a in 0..k {
+                    let own = vectors.load(&u[a]);
+                    for b in 0..=a {
+                        (own * vectors.load(&u[b])).store_array(&mut p[packed(a) + b]);
+                    }
+                }
             }
-        }
-    }
+        },
+    );
+}
+
+/// A step from the rows' own A_i and b_i: see [`advance`]. A_i and b_i are overwritten.
+#[inline(never)]
+#[allow(clippy::too_many_arguments)]
+pub(super) fn step_own<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
+    simd: S,
+    k: usize,
+    step: Step<V>,
+    a: &mut [[F; W]],
+    b: &mut [[F; W]],
+    u: &[[F; W]],
+    previous: &mut [[F; W]],
+    norms: &mut [[F; W]],
+) {
+    by_rank::<S, F>(
+        simd,
+        k,
+        #[inline(always)]
+        |k| {
+            solve_own::<S, F, V, W>(simd, k, a, b);
+            advance::<S, F, V, W>(simd, k, step, b, u, previous, norms);
+        },
+    );
+}
+
+/// [`step_own`] for A_i = w̄_i G; `g` becomes the factors of G.
+#[inline(never)]
+#[allow(clippy::too_many_arguments)]
+pub(super) fn step_shared<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
+    simd: S,
+    k: usize,
+    n: usize,
+    step: Step<V>,
+    g: &mut [[F; W]],
+    trust: &[[F; W]],
+    b: &mut [[F; W]],
+    u: &[[F; W]],
+    previous: &mut [[F; W]],
+    norms: &mut [[F; W]],
+) {
+    by_rank::<S, F>(
+        simd,
+        k,
+        #[inline(always)]
+        |k| {
+            factor::<S, F, V, W>(simd, k, g);
+            solve_shared::<S, F, V, W>(simd, k, n, g, trust, b);
+            advance::<S, F, V, W>(simd, k, step, b, u, previous, norms);
+        },
+    );
+}
+
+/// Makes the columns of `y` those of y·chol(g)⁻ᵀ: orthonormal, if `g` is their Gram matrix; `g` is overwritten.
+#[inline(never)]
+pub(super) fn unmix<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
+    simd: S,
+    k: usize,
+    guard: Guard,
+    most: f64,
+    g: &mut [[F; W]],
+    y: &mut [[F; W]],
+) {
+    by_rank::<S, F>(
+        simd,
+        k,
+        #[inline(always)]
+        |k| {
+            cholesky::<S, F, V, W>(simd, k, guard, g);
+            substitute::<S, F, V, W>(simd, k, g, most, y);
+        },
+    );
 }
 
 /// Solves (A_i + ridge·tr(A_i)·I) d = b for every row; `a` becomes factors and `b` becomes d.
 #[inline(always)]
-pub(super) fn solve_own<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
+fn solve_own<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
     simd: S,
     k: usize,
     a: &mut [[F; W]],
@@ -57,7 +141,7 @@ pub(super) fn solve_own<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
 
 /// [`solve_own`] for A_i = w̄_i G, where `factors` are those of G and `trust` holds n w̄_i.
 #[inline(always)]
-pub(super) fn solve_shared<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
+fn solve_shared<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
     simd: S,
     k: usize,
     n: usize,
@@ -81,7 +165,7 @@ pub(super) fn solve_shared<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>
 /// is shortened.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
-pub(super) fn advance<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
+fn advance<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
     simd: S,
     k: usize,
     step: Step<V>,
@@ -117,7 +201,7 @@ pub(super) fn advance<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
 
 /// A + ridge·tr(A)·I = L D Lᵀ, in place: L below the diagonal, the reciprocals of D on it.
 #[inline(always)]
-pub(super) fn factor<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
+fn factor<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
     simd: S,
     k: usize,
     a: &mut [[F; W]],
@@ -189,7 +273,7 @@ pub(super) enum Guard {
 
 /// The Cholesky factor of the packed matrix `g`, in place, with the diagonal inverted.
 #[inline(always)]
-pub(super) fn cholesky<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
+fn cholesky<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
     simd: S,
     k: usize,
     guard: Guard,
@@ -232,7 +316,7 @@ pub(super) fn cholesky<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
 /// Replaces every row y of `y` by the row q with `factor` q = y, for a factor from [`cholesky`]. Numbers
 /// are cut at ±`most`, which those of a positive semidefinite matrix do not reach.
 #[inline(always)]
-pub(super) fn substitute<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
+fn substitute<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
     simd: S,
     k: usize,
     factor: &[[F; W]],
@@ -241,7 +325,8 @@ pub(super) fn substitute<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
 ) {
     let vectors = Vectors::<S, F, V, W>::new(simd);
     let most = vectors.number(most);
-    for y in y.chunks_exact_mut(k) {
+    for at in 0..y.len() / k {
+        let y = &mut y[at * k..][..k];
         for i in 0..k {
             let row = &factor[packed(i)..];
             let mut x = vectors.load(&y[i]);

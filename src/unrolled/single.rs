@@ -5,9 +5,9 @@
 //! zero and stay so.
 
 use super::PARTIAL_SUMS;
-use super::network::{Influence, Shape, Terms, fold, loop_by_rank};
+use super::network::{Influence, Shape, Terms, by_rank_to, fold};
 use super::rows::packed;
-use crate::simd::{Real, Vector, Vectors, load_run, store_run};
+use crate::simd::{Real, Vector, Vectors, store_run};
 use fearless_simd::{Select, Simd};
 
 /// Vectors in a full tile: with three columns it makes nine sums, which 16 registers hold.
@@ -111,43 +111,7 @@ impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize> Shape<S, F, V, W> for
 
     #[inline(always)]
     fn pack(self, simd: S, matrix: &[F], raw: &mut [[F; W]]) {
-        let n = self.n;
-        let lanes = lane_numbers::<S, F, V, W>(simd);
-        for (first, count) in tiles(self.row_vectors::<W>()) {
-            let panel = &mut raw[first * n..][..count * n];
-            for v in 0..count {
-                let top = (first + v) * W;
-                let rows = top..n.min(top + W);
-                for left in (0..n).step_by(W) {
-                    let columns = left..n.min(left + W);
-                    let panel = &mut panel[left * count..][..columns.len() * count];
-                    if left > top {
-                        // Column j is what row j has there, left of the diagonal.
-                        for j in columns {
-                            let column: V = load_run(simd, &matrix[j * n..][rows.clone()]);
-                            column.store_array(&mut panel[(j - left) * count + v]);
-                        }
-                        continue;
-                    }
-                    // The rows as they are, turned to columns.
-                    let mut block = [V::splat(simd, F::ZERO); W];
-                    for i in rows.clone() {
-                        block[i - top] = load_run(simd, &matrix[i * n..][columns.clone()]);
-                    }
-                    let mut turned = V::transpose(simd, block);
-                    if left == top {
-                        // Above the diagonal, what is below it.
-                        for l in 0..W {
-                            let number = V::splat(simd, F::from_f64(l as f64));
-                            turned[l] = lanes.simd_ge(number).select(turned[l], block[l]);
-                        }
-                    }
-                    for l in 0..columns.len() {
-                        turned[l].store_array(&mut panel[l * count + v]);
-                    }
-                }
-            }
-        }
+        pack::<S, F, V, W>(simd, self, matrix, raw);
     }
 
     #[inline(always)]
@@ -325,6 +289,83 @@ impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize> Shape<S, F, V, W> for
     }
 }
 
+/// [`Shape::pack`]. Not inlined: in the midst of the whole network the compiler runs out of registers.
+#[inline(never)]
+fn pack<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
+    simd: S,
+    shape: Single,
+    matrix: &[F],
+    raw: &mut [[F; W]],
+) {
+    simd.vectorize(
+        #[inline(always)]
+        || {
+            let n = shape.n;
+            let zero = V::splat(simd, F::ZERO);
+            let lanes = lane_numbers::<S, F, V, W>(simd);
+            for (first, count) in tiles(shape.row_vectors::<W>()) {
+                let panel = &mut raw[first * n..][..count * n];
+                for v in 0..count {
+                    let top = (first + v) * W;
+                    let height = W.min(n - top);
+                    for left in (0..n).step_by(W) {
+                        let width = W.min(n - left);
+                        let panel = &mut panel[left * count + v..];
+                        if left > top {
+                            // Column j is what row j has there, left of the diagonal.
+                            for l in 0..width {
+                                panel[l * count] = *whole(&matrix[(left + l) * n + top..]);
+                            }
+                            continue;
+                        }
+                        if width < W {
+                            // The last corner.
+                            for l in 0..width {
+                                panel[l * count] = [F::ZERO; W];
+                                for r in 0..height {
+                                    let (row, column) = (top + r.max(l), left + r.min(l));
+                                    panel[l * count][r] = matrix[row * n + column];
+                                }
+                            }
+                            continue;
+                        }
+                        // The rows as they are, turned to columns. Where there are no more rows, the last
+                        // one again, and then zeros.
+                        let mut block = [V::splat(simd, F::ZERO); W];
+                        for l in 0..W {
+                            let row = (top + l).min(n - 1);
+                            block[l] = V::load_array_ref(simd, whole(&matrix[row * n + left..]));
+                        }
+                        let turned = V::transpose(simd, block);
+                        let end = V::splat(simd, F::from_f64(height as f64));
+                        let panel = &mut panel[..(W - 1) * count + 1];
+                        for l in 0..W {
+                            let mut column = turned[l];
+                            if left == top {
+                                // Above the diagonal, what is below it.
+                                let number = V::splat(simd, F::from_f64(l as f64));
+                                column = lanes.simd_ge(number).select(column, block[l]);
+                            } else {
+                                column = lanes.simd_lt(end).select(column, zero);
+                            }
+                            column.store_array(&mut panel[l * count]);
+                        }
+                    }
+                }
+            }
+        },
+    );
+}
+
+/// The W values that a row goes on with.
+#[inline(always)]
+fn whole<F, const W: usize>(row: &[F]) -> &[F; W] {
+    match row.first_chunk() {
+        Some(run) => run,
+        None => panic!("a row ends early"),
+    }
+}
+
 /// A matrix times a table of `columns` vectors a row. Not inlined, like [`weigh`]: every place that needs
 /// it shares the code.
 #[inline(never)]
@@ -362,7 +403,7 @@ fn weigh<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
     u: &[[F; W]],
     terms: &mut Terms<'_, F, W>,
 ) {
-    loop_by_rank(
+    by_rank_to::<S, F, 3>(
         simd,
         k,
         #[inline(always)]
