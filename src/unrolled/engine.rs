@@ -22,10 +22,14 @@ const LARGE: f64 = (1_u128 << 120) as f64;
 /// What brings such a scale back, without making anything subnormal that would not be so after division by it.
 const SHIFT: f64 = 1.0 / (1_u64 << 32) as f64;
 
+/// Lanes of the widest vectors that the kernels are tested with.
+const WIDEST: usize = 16;
+
 /// The network for one n and k in one precision.
 pub(crate) struct Engine<F> {
     n: usize,
     k: usize,
+    /// Ω column by column; rows up to a whole number of the widest vectors are zero.
     omega: Vec<F>,
     layers: Vec<Layer<F>>,
 }
@@ -61,8 +65,12 @@ impl<F: Kernels> Engine<F> {
             omega: Vec::new(),
             layers: Vec::new(),
         };
-        engine.omega.try_reserve_exact(n * k)?;
-        engine.omega.extend(omega(n, k).map(F::from_f64));
+        let rows = n.next_multiple_of(WIDEST);
+        engine.omega.try_reserve_exact(rows * k)?;
+        engine.omega.resize(rows * k, F::ZERO);
+        for (at, x) in omega(n, k).enumerate() {
+            engine.omega[at % k * rows + at / k] = F::from_f64(x);
+        }
         engine.layers.try_reserve_exact(layers.len())?;
         engine.layers.extend(layers.iter().map(Layer::cast::<F>));
         Ok(engine)

@@ -143,11 +143,13 @@ impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize> Shape<S, F, V, W> for
     }
 
     #[inline(always)]
-    fn spread(self, _simd: S, k: usize, table: &[F], rows: &mut [[F; W]]) {
-        for (row, &x) in rows.iter_mut().zip(table) {
-            *row = [x; W];
+    fn spread(self, k: usize, table: &[F], rows: &mut [[F; W]]) {
+        let columns = table.chunks_exact(table.len() / k);
+        for (a, column) in columns.enumerate() {
+            for (row, &x) in rows.chunks_exact_mut(k).zip(column) {
+                row[a] = [x; W];
+            }
         }
-        rows[self.n * k..].fill([F::ZERO; W]);
     }
 
     #[inline(always)]

@@ -39,8 +39,8 @@ pub(super) trait Shape<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>: Co
     /// Σ over all entries of a symmetric function of them; `term` takes the entry's place in a matrix
     /// and gives 0 for an entry of 0. `sums` is scratch.
     fn sum_entries(self, simd: S, sums: &mut [[F; W]], term: impl Fn(usize) -> V) -> V;
-    /// Spreads a row-major n×k table over vector rows.
-    fn spread(self, simd: S, k: usize, table: &[F], rows: &mut [[F; W]]);
+    /// Spreads a table over vector rows. It has k columns, one after the other, with zeros past n.
+    fn spread(self, k: usize, table: &[F], rows: &mut [[F; W]]);
     /// Σ over the rows of a number for each, in every lane that needs it. Rows past n are zero.
     fn sum(self, simd: S, numbers: &[[F; W]]) -> V;
     /// `g` = the lower triangle of xᵀ y, likewise, for two n×k factors.
@@ -155,7 +155,7 @@ impl<'a, F: Real, const W: usize> Buffers<'a, F, W> {
 #[derive(Clone, Copy)]
 pub(super) struct Network<'a, F> {
     pub(super) k: usize,
-    /// n×k, row-major.
+    /// Ω for [`Shape::spread`].
     pub(super) omega: &'a [F],
     pub(super) layers: &'a [Layer<F>],
 }
@@ -222,7 +222,7 @@ where
         let Buffers {
             m, u, v, g, norms, ..
         } = buffers;
-        shape.spread(simd, k, omega, u);
+        shape.spread(k, omega, u);
         for _ in 0..ROUNDS {
             shape.multiply(simd, k, m, u, v);
             shape.gram(simd, k, v, v, g);

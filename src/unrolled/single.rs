@@ -232,11 +232,13 @@ impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize> Shape<S, F, V, W> for
     }
 
     #[inline(always)]
-    fn spread(self, _simd: S, k: usize, table: &[F], rows: &mut [[F; W]]) {
-        rows.fill([F::ZERO; W]);
-        for (i, row) in table.chunks_exact(k).enumerate() {
-            for (a, &x) in row.iter().enumerate() {
-                rows[i / W * k + a][i % W] = x;
+    fn spread(self, k: usize, table: &[F], rows: &mut [[F; W]]) {
+        let columns = table.chunks_exact(table.len() / k);
+        for (a, column) in columns.enumerate() {
+            for (v, run) in column.as_chunks::<W>().0.iter().enumerate() {
+                if let Some(row) = rows.get_mut(v * k + a) {
+                    *row = *run;
+                }
             }
         }
     }
@@ -252,17 +254,7 @@ impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize> Shape<S, F, V, W> for
 
     #[inline(always)]
     fn gram(self, simd: S, k: usize, x: &[[F; W]], y: &[[F; W]], g: &mut [[F; W]]) {
-        let vectors = Vectors::<S, F, V, W>::new(simd);
-        for a in 0..k {
-            for b in 0..=a {
-                let mut partial = Partial::new(simd);
-                for v in 0..self.row_vectors::<W>() {
-                    let product = vectors.load(&x[v * k + a]) * vectors.load(&y[v * k + b]);
-                    partial.add(simd, v, product);
-                }
-                partial.fold(simd).store_array(&mut g[packed(a) + b]);
-            }
-        }
+        gram::<S, F, V, W>(simd, self, k, x, y, g);
     }
 
     #[inline(always)]
@@ -281,7 +273,7 @@ impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize> Shape<S, F, V, W> for
         own: Option<&[[F; W]]>,
         mut terms: Terms<'_, F, W>,
     ) {
-        weigh(simd, self, k, influence, m, u, &mut terms);
+        weigh::<S, F, V, W>(simd, self, k, own.is_some(), influence, m, u, &mut terms);
         multiply::<S, F, V, W>(simd, self, k, terms.c, u, terms.b);
         if let Some(p) = own {
             multiply::<S, F, V, W>(simd, self, packed(k), terms.w, p, terms.a);
@@ -366,6 +358,36 @@ fn whole<F, const W: usize>(row: &[F]) -> &[F; W] {
     }
 }
 
+/// [`Shape::gram`].
+#[inline(never)]
+fn gram<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
+    simd: S,
+    shape: Single,
+    k: usize,
+    x: &[[F; W]],
+    y: &[[F; W]],
+    g: &mut [[F; W]],
+) {
+    by_rank_to::<S, F, 3>(
+        simd,
+        k,
+        #[inline(always)]
+        |k| {
+            let vectors = Vectors::<S, F, V, W>::new(simd);
+            for a in 0..k {
+                for b in 0..=a {
+                    let mut partial = Partial::new(simd);
+                    for v in 0..shape.row_vectors::<W>() {
+                        let product = vectors.load(&x[v * k + a]) * vectors.load(&y[v * k + b]);
+                        partial.add(simd, v, product);
+                    }
+                    partial.fold(simd).store_array(&mut g[packed(a) + b]);
+                }
+            }
+        },
+    );
+}
+
 /// A matrix times a table of `columns` vectors a row. Not inlined, like [`weigh`]: every place that needs
 /// it shares the code.
 #[inline(never)]
@@ -392,12 +414,14 @@ fn multiply<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
     );
 }
 
-/// w, w R, Σ |R_ij| and Σ w_ij for all rows.
+/// For all rows w R, Σ |R_ij|, and w if that is to be stored, else Σ w_ij.
 #[inline(never)]
+#[allow(clippy::too_many_arguments)]
 fn weigh<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
     simd: S,
     shape: Single,
     k: usize,
+    stored: bool,
     influence: Influence<V>,
     m: &[[F; W]],
     u: &[[F; W]],
@@ -410,8 +434,12 @@ fn weigh<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
         |k| {
             for (first, count) in tiles(shape.row_vectors::<W>()) {
                 match count {
-                    3 => weigh_tile::<S, F, V, W, 3>(simd, shape, k, first, influence, m, u, terms),
-                    _ => weigh_tile::<S, F, V, W, 1>(simd, shape, k, first, influence, m, u, terms),
+                    3 => weigh_tile::<S, F, V, W, 3>(
+                        simd, shape, k, first, stored, influence, m, u, terms,
+                    ),
+                    _ => weigh_tile::<S, F, V, W, 1>(
+                        simd, shape, k, first, stored, influence, m, u, terms,
+                    ),
                 }
             }
         },
@@ -458,22 +486,46 @@ fn multiply_columns<
     let vectors = Vectors::<S, F, V, W>::new(simd);
     let mut sums = [[vectors.splat(F::ZERO); COLUMNS]; ROWS];
     // W columns of the matrix meet one vector row of x, from which they take a lane each.
-    let n = panel.len() / ROWS;
-    for block in 0..n.div_ceil(W) {
+    let (full, rest) = panel.as_chunks::<ROWS>().0.as_chunks::<W>();
+    for (block, matrix) in full.iter().enumerate() {
         let x = &x[block * columns + c..][..COLUMNS];
-        for l in 0..W.min(n - block * W) {
-            let matrix = &panel[(block * W + l) * ROWS..][..ROWS];
-            for column in 0..COLUMNS {
-                let x = vectors.splat(x[column][l]);
-                for v in 0..ROWS {
-                    sums[v][column] = vectors.load(&matrix[v]).mul_add(x, sums[v][column]);
-                }
-            }
+        for l in 0..W {
+            add_column::<S, F, V, W, ROWS, COLUMNS>(vectors, &matrix[l], x, l, &mut sums);
+        }
+    }
+    if !rest.is_empty() {
+        let x = &x[full.len() * columns + c..][..COLUMNS];
+        for (l, matrix) in rest.iter().enumerate().take(W) {
+            add_column::<S, F, V, W, ROWS, COLUMNS>(vectors, matrix, x, l, &mut sums);
         }
     }
     for v in 0..ROWS {
         for column in 0..COLUMNS {
             sums[v][column].store_array(&mut out[v * columns + c + column]);
+        }
+    }
+}
+
+/// Adds the products of a column with lane `l` of every vector of `x`.
+#[inline(always)]
+fn add_column<
+    S: Simd,
+    F: Real,
+    V: Vector<S, F, W>,
+    const W: usize,
+    const ROWS: usize,
+    const COLUMNS: usize,
+>(
+    vectors: Vectors<S, F, V, W>,
+    matrix: &[[F; W]; ROWS],
+    x: &[[F; W]],
+    l: usize,
+    sums: &mut [[V; COLUMNS]; ROWS],
+) {
+    for column in 0..COLUMNS {
+        let x = vectors.splat(x[column][l]);
+        for v in 0..ROWS {
+            sums[v][column] = vectors.load(&matrix[v]).mul_add(x, sums[v][column]);
         }
     }
 }
@@ -486,6 +538,7 @@ fn weigh_tile<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize, const ROWS: 
     shape: Single,
     k: usize,
     first: usize,
+    stored: bool,
     influence: Influence<V>,
     m: &[[F; W]],
     u: &[[F; W]],
@@ -496,6 +549,7 @@ fn weigh_tile<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize, const ROWS: 
     let mut weigh = Weigh::<S, F, V, W, ROWS> {
         vectors: Vectors::new(simd),
         k,
+        stored,
         own: &u[first * k..][..ROWS * k],
         influence,
         sum: [zero; ROWS],
@@ -524,6 +578,8 @@ fn weigh_tile<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize, const ROWS: 
 struct Weigh<'a, S, F, V, const W: usize, const ROWS: usize> {
     vectors: Vectors<S, F, V, W>,
     k: usize,
+    /// Whether w is stored, for A_i, or summed.
+    stored: bool,
     /// The tile's own rows of U.
     own: &'a [[F; W]],
     influence: Influence<V>,
@@ -547,13 +603,6 @@ impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize, const ROWS: usize>
         let (vectors, k) = (self.vectors, self.k);
         let zero = vectors.splat(F::ZERO);
         let lanes = lane_numbers::<S, F, V, W>(vectors.simd());
-        // For a small k, a constant here, the tile's own rows stay in registers.
-        let mut held = [[zero; 3]; ROWS];
-        for v in 0..ROWS {
-            for a in 0..k.min(3) {
-                held[v][a] = -vectors.load(&self.own[v * k + a]);
-            }
-        }
         let Influence {
             scale,
             diagonal_scale,
@@ -568,11 +617,7 @@ impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize, const ROWS: usize>
             for a in 0..k {
                 let other = vectors.splat(other[a][l]);
                 for v in 0..ROWS {
-                    let own = if a < 3 {
-                        held[v][a]
-                    } else {
-                        -vectors.load(&self.own[v * k + a])
-                    };
+                    let own = -vectors.load(&self.own[v * k + a]);
                     x[v] = own.mul_add(other, x[v]);
                 }
             }
@@ -588,9 +633,12 @@ impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize, const ROWS: usize>
                     self.sum[v] += left;
                 }
                 let weight = trust / x[v].mul_add(x[v], scale);
-                weight.store_array(&mut w[v]);
                 (weight * x[v]).store_array(&mut c[v]);
-                self.total[v] += weight;
+                if self.stored {
+                    weight.store_array(&mut w[v]);
+                } else {
+                    self.total[v] += weight;
+                }
             }
             lane += vectors.splat(F::ONE);
         }
