@@ -614,7 +614,9 @@ impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize, const OWN: bool>
     /// Padding has no weight.
     #[inline(always)]
     fn pad(&mut self, size: usize) {
-        self.w[size * BLOCK..].fill([F::ZERO; W]);
+        if OWN {
+            self.w[size * BLOCK..].fill([F::ZERO; W]);
+        }
         self.c[size * BLOCK..].fill([F::ZERO; W]);
     }
 
@@ -646,7 +648,9 @@ impl<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize, const OWN: bool>
 
     #[inline(always)]
     fn store(&mut self, row: usize, column: usize, weight: V, x: V) {
-        weight.store_array(&mut self.w[row * BLOCK + column]);
+        if OWN {
+            weight.store_array(&mut self.w[row * BLOCK + column]);
+        }
         (weight * x).store_array(&mut self.c[row * BLOCK + column]);
     }
 }
