@@ -216,23 +216,28 @@ fn factor<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
     let shift = trace.mul_add(vectors.number(RIDGE), tiny);
     let least = trace.mul_add(vectors.number(0.1 * RIDGE), tiny);
     for i in 0..k {
-        let (above, row) = a.split_at_mut(packed(i));
-        let mut pivot = vectors.load(&row[i]) + shift;
-        for j in 0..i {
-            let upper = &above[packed(j)..][..j + 1];
-            let mut x = vectors.load(&row[j]);
-            for e in 0..j {
-                x = (-vectors.load(&row[e])).mul_add(vectors.load(&upper[e]), x);
+        let pivot = &mut a[packed(i) + i];
+        (vectors.load(pivot) + shift).store_array(pivot);
+    }
+    // Column by column: what is taken from the rest does not wait for itself.
+    for e in 0..k {
+        let pivot = &mut a[packed(e) + e];
+        let inverse = one / vectors.load(pivot).max(least);
+        inverse.store_array(pivot);
+        for i in e + 1..k {
+            let (above, row) = a.split_at_mut(packed(i));
+            let row = &mut row[..i + 1];
+            let x = vectors.load(&row[e]);
+            for j in e + 1..i {
+                let l = vectors.load(&above[packed(j) + e]);
+                (-x).mul_add(l, vectors.load(&row[j]))
+                    .store_array(&mut row[j]);
             }
-            x.store_array(&mut row[j]);
+            let l = x * inverse;
+            (-x).mul_add(l, vectors.load(&row[i]))
+                .store_array(&mut row[i]);
+            l.store_array(&mut row[e]);
         }
-        for j in 0..i {
-            let x = vectors.load(&row[j]);
-            let l = x * vectors.load(&above[packed(j) + j]);
-            pivot = (-x).mul_add(l, pivot);
-            l.store_array(&mut row[j]);
-        }
-        (one / pivot.max(least)).store_array(&mut row[i]);
     }
 }
 
@@ -246,19 +251,23 @@ fn resolve<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
 ) {
     let vectors = Vectors::<S, F, V, W>::new(simd);
     let (factors, b) = (&factors[..packed(k)], &mut b[..k]);
-    for i in 1..k {
-        let mut x = vectors.load(&b[i]);
-        for j in 0..i {
-            x = (-vectors.load(&factors[packed(i) + j])).mul_add(vectors.load(&b[j]), x);
+    for j in 0..k {
+        let x = -vectors.load(&b[j]);
+        for i in j + 1..k {
+            let l = vectors.load(&factors[packed(i) + j]);
+            x.mul_add(l, vectors.load(&b[i])).store_array(&mut b[i]);
         }
-        x.store_array(&mut b[i]);
     }
-    for i in (0..k).rev() {
-        let mut x = vectors.load(&b[i]) * vectors.load(&factors[packed(i) + i]);
-        for e in i + 1..k {
-            x = (-vectors.load(&factors[packed(e) + i])).mul_add(vectors.load(&b[e]), x);
+    for i in 0..k {
+        (vectors.load(&b[i]) * vectors.load(&factors[packed(i) + i])).store_array(&mut b[i]);
+    }
+    for e in (1..k).rev() {
+        let x = -vectors.load(&b[e]);
+        let row = &factors[packed(e)..][..e];
+        for i in 0..e {
+            x.mul_add(vectors.load(&row[i]), vectors.load(&b[i]))
+                .store_array(&mut b[i]);
         }
-        x.store_array(&mut b[i]);
     }
 }
 
