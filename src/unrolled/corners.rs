@@ -84,3 +84,60 @@ impl<'a, F, const W: usize> CornersMut<'a, F, W> {
         )
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every value says where it is: matrix, row, column.
+    fn matrices(count: usize, n: usize) -> Vec<(usize, usize, usize)> {
+        let row = |l, i| (0..n).map(move |j| (l, i, j));
+        let matrix = |l| (0..n).flat_map(move |i| row(l, i));
+        (0..count).flat_map(matrix).collect()
+    }
+
+    #[test]
+    fn a_block_is_read_and_written_where_it_is() {
+        for n in [4, 7, 8, 13] {
+            let whole = n / BLOCK;
+            for (i, j) in (0..whole).flat_map(|i| (0..whole).map(move |j| (i, j))) {
+                let mut memory = matrices(3, n);
+                let corners = Corners::<_, 3>::new(n, i, j, &memory).unwrap();
+                for r in 0..BLOCK {
+                    for (l, run) in corners.row(r).into_iter().enumerate() {
+                        let want: [_; BLOCK] =
+                            core::array::from_fn(|c| (l, i * BLOCK + r, j * BLOCK + c));
+                        assert_eq!(*run, want);
+                    }
+                }
+                let mut corners = CornersMut::<_, 3>::new(n, i, j, &mut memory).unwrap();
+                for r in 0..BLOCK {
+                    for run in corners.row(r) {
+                        *run = [(99, 99, 99); BLOCK];
+                    }
+                }
+                for (now, before) in memory.iter().zip(matrices(3, n)) {
+                    let (_, row, column) = before;
+                    let inside = row / BLOCK == i && column / BLOCK == j;
+                    assert_eq!(*now == (99, 99, 99), inside);
+                    assert!(inside || *now == before);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn parts_of_blocks_and_too_few_matrices_are_refused() {
+        let n = 7;
+        let mut memory = matrices(3, n);
+        for (i, j) in [(1, 0), (0, 1), (1, 1), (2, 0)] {
+            assert!(Corners::<_, 3>::new(n, i, j, &memory).is_none());
+            assert!(CornersMut::<_, 3>::new(n, i, j, &mut memory).is_none());
+        }
+        let all = memory.len();
+        for len in [0, n * n, all - n * n, all - 1] {
+            assert!(Corners::<_, 3>::new(n, 0, 0, &memory[..len]).is_none());
+            assert!(CornersMut::<_, 3>::new(n, 0, 0, &mut memory[..len]).is_none());
+        }
+    }
+}

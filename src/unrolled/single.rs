@@ -460,9 +460,10 @@ fn multiply_tile<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize, const ROW
         multiply_columns::<S, F, V, W, ROWS, 3>(simd, columns, c, panel, x, out);
         c += 3;
     }
-    while c < columns {
-        multiply_columns::<S, F, V, W, ROWS, 1>(simd, columns, c, panel, x, out);
-        c += 1;
+    match columns - c {
+        2 => multiply_columns::<S, F, V, W, ROWS, 2>(simd, columns, c, panel, x, out),
+        1 => multiply_columns::<S, F, V, W, ROWS, 1>(simd, columns, c, panel, x, out),
+        _ => {}
     }
 }
 

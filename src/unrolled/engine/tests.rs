@@ -254,3 +254,25 @@ fn every_width_gives_the_same_bits() {
         }
     }
 }
+
+/// 1/s is no normal number at the largest of these scales.
+#[test]
+fn scaling_is_exact_up_to_the_largest_numbers() {
+    let (n, k) = (20, 3);
+    let m: Vec<f32> = matrix(n, k, 5).iter().map(|&x| x as f32).collect();
+    for isa in isas() {
+        for shapes in [Shapes::Lanes, Shapes::Single] {
+            let plain = on(isa, shapes, n, k, &m);
+            for power in [-110, -60, 60, 110, 116, 117, 118, 119, 120, 121] {
+                let factor = 2_f32.powi(power);
+                let large: Vec<f32> = m.iter().map(|x| x * factor).collect();
+                let got = on(isa, shapes, n, k, &large);
+                let name = isa.unrolled_name();
+                for (a, b) in plain.l.iter().zip(&got.l) {
+                    assert_eq!(a * factor, *b, "{name:?} {shapes:?} 2^{power}");
+                }
+                assert_eq!(plain.reports[0].residual, got.reports[0].residual);
+            }
+        }
+    }
+}
