@@ -28,7 +28,7 @@ LINK := -L$(STAGE)/lib -ldenise -lm -pthread -Wl,-rpath,'$$ORIGIN/stage/lib'
 .PHONY: all small help demo build-demo examples build-examples build-mex test bench install header lint clean stage \
         test-rust test-header test-library test-c test-alloc test-cpp test-valgrind test-install \
         test-program test-readme test-onnx test-octave test-examples program models results need-cargo need-c \
-        trust test-trust trust-programs dist test-fuzz fuzz sanitize
+        trust test-trust trust-programs dist test-fuzz fuzz sanitize neon
 # One after the other also under make -j: cargo has its own jobs, and the output is for people.
 .NOTPARALLEL:
 
@@ -49,6 +49,7 @@ help:
 	@echo 'make trust           what docs/TRUST.md promises, at length (about an hour)'
 	@echo 'make fuzz            fuzz the loader, decompose and the table readers, SECONDS=1800 each'
 	@echo 'make sanitize        the tests under AddressSanitizer, UBSan, ThreadSanitizer and Miri'
+	@echo 'make neon            the tests on emulated 64-bit ARM, and its results beside those of AVX2, bit by bit'
 	@echo 'make dist            source tarball, bill of materials and checksums into build/dist'
 	@echo 'make bench           timings beside onnxruntime, tract and the classical methods, as build/bench/bench.md and .json'
 	@echo 'make install PREFIX=/usr/local DESTDIR='
@@ -326,6 +327,7 @@ trust: test-trust test-header test-library test-c test-alloc
 	@echo '== the same bytes in two directories'
 	tests/trust/check_reproducible.sh
 	$(MAKE) --no-print-directory sanitize
+	$(MAKE) --no-print-directory neon
 	$(MAKE) --no-print-directory fuzz SECONDS=60
 	@echo '== every promise of docs/TRUST.md that can be tested here holds'
 
@@ -352,3 +354,6 @@ fuzz:
 
 sanitize:
 	scripts/sanitize
+
+neon:
+	scripts/neon

@@ -92,6 +92,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(not(target_arch = "x86_64"), allow(irrefutable_let_patterns))]
     fn vectors_widen_as_scalars_do() {
         let Isa::Portable(simd) = Isa::portable() else {
             unreachable!()

@@ -1,0 +1,77 @@
+//! A digest of what the fastest instruction set gives, printed so that machines can be compared, and the
+//! same whether matrices come alone or together. `make neon` compares AVX2 with NEON.
+
+use denise::{Element, Model, Options, Outputs};
+
+/// FNV-1a.
+fn digest(state: u64, bytes: impl IntoIterator<Item = u8>) -> u64 {
+    bytes.into_iter().fold(state, |state, byte| {
+        (state ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
+    })
+}
+
+/// Low rank plus sparse, from additions and multiplications that round the same everywhere.
+fn matrix(n: usize, k: usize, seed: u64) -> Vec<f64> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut uniform = move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 40) as f64 / f64::from(1 << 24)
+    };
+    let u: Vec<f64> = (0..n * k).map(|_| 2.0 * uniform() - 1.0).collect();
+    let mut m = vec![0.0; n * n];
+    for i in 0..n {
+        for j in 0..=i {
+            let mut x = 0.0;
+            for a in 0..k {
+                x += u[i * k + a] * u[j * k + a];
+            }
+            if i != j && uniform() < 0.1 {
+                x += uniform() - 0.5;
+            }
+            m[i * n + j] = x;
+            m[j * n + i] = x;
+        }
+    }
+    m
+}
+
+fn check<F: Element + Default + PartialEq + core::fmt::Debug>(
+    name: &str,
+    from: fn(f64) -> F,
+    bytes: fn(F) -> Vec<u8>,
+) {
+    let mut all = 0xcbf2_9ce4_8422_2325;
+    for (n, k) in [(2, 1), (5, 2), (10, 2), (20, 3), (23, 4), (33, 5), (50, 7)] {
+        let options = Options {
+            n,
+            k,
+            ..Options::default()
+        };
+        let model = Model::builtin(&options).unwrap();
+        let m: Vec<F> = (0..19)
+            .flat_map(|seed| matrix(n, k, seed))
+            .map(from)
+            .collect();
+        let (mut l, mut s) = (vec![F::default(); m.len()], vec![F::default(); m.len()]);
+        model.decompose(&m, Outputs::parts(&mut l, &mut s)).unwrap();
+        let size = n * n;
+        let (mut one_l, mut one_s) = (vec![F::default(); size], vec![F::default(); size]);
+        for (i, m) in m.chunks_exact(size).enumerate() {
+            model
+                .decompose(m, Outputs::parts(&mut one_l, &mut one_s))
+                .unwrap();
+            assert_eq!(one_l, l[i * size..][..size], "{name} n = {n}, k = {k}");
+            assert_eq!(one_s, s[i * size..][..size], "{name} n = {n}, k = {k}");
+        }
+        all = digest(all, l.into_iter().chain(s).flat_map(bytes));
+    }
+    println!("bits of {name}: {all:016x}");
+}
+
+#[test]
+fn matrices_alone_and_together_give_the_same_bits() {
+    check::<f32>("f32", |x| x as f32, |x| x.to_le_bytes().to_vec());
+    check::<f64>("f64", |x| x, |x| x.to_le_bytes().to_vec());
+}
