@@ -5,7 +5,8 @@
 //!   start directions.
 //! - `network`: the forward pass, written once for both kernel shapes. `rows`: its row-wise algebra.
 //! - `lanes` and `single`: the two shapes. One puts a matrix in each vector lane, the other puts a
-//!   row in each lane. Both add in the same order, so they agree to the bit.
+//!   row in each lane. Both add in the same order, so they agree to the bit. `corners`: blocks of the caller's
+//!   matrices.
 //! - `engine`: chooses the shape and the instruction set, and walks through a batch.
 
 #![allow(
