@@ -287,7 +287,7 @@ trust-programs: stage
 	$(CC) $(TRUST_TEST) -fPIC -shared tests/trust/fail_malloc.c -o $(TRUST)/libfail_malloc.so
 	$(CC) $(TRUST_TEST) tests/trust/out_of_memory.c -o $(TRUST)/out_of_memory \
 	  -L$(TRUST) -lfail_malloc -Wl,-rpath,'$$ORIGIN' -ldl -lm -pthread
-	@for name in limits files fork hammer numbers extremes; do \
+	@for name in limits files fork signals hammer numbers extremes; do \
 	  $(CC) $(TRUST_TEST) "tests/trust/$$name.c" -o "$(TRUST)/$$name" $(TRUST_LINK) || exit 1; \
 	done
 	$(CC) $(C_TEST) tests/c/dlopen.c -o build/dlopen -ldl -lm -pthread
@@ -300,6 +300,7 @@ test-trust: trust-programs
 	$(TRUST)/files $(TRUST)/scratch 1
 	$(TRUST)/hammer 5
 	$(TRUST)/fork
+	$(TRUST)/signals
 	build/dlopen "$(STAGE)/lib/libdenise.so.$(ABI)" 1000
 	@echo '== the same numbers in every process'
 	@$(TRUST)/numbers >$(TRUST)/numbers.txt; outcome=$$?; cat $(TRUST)/numbers.txt; exit $$outcome

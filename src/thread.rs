@@ -4,9 +4,9 @@
 //! process when there is no memory. Miri, which does not know all of the system, gets the standard library's.
 
 #[cfg(all(target_os = "linux", not(miri)))]
-pub(crate) use linux::{Thread, cpus};
+pub(crate) use linux::{Thread, cpus, without_signals};
 #[cfg(any(not(target_os = "linux"), miri))]
-pub(crate) use other::{Thread, cpus};
+pub(crate) use other::{Thread, cpus, without_signals};
 
 /// What a thread does.
 pub(crate) trait Body: Sync {
@@ -43,7 +43,7 @@ mod linux {
             let argument = (&raw const *body).cast_mut().cast();
             let mut thread = 0;
             // SAFETY: attributes are made before they are used; what the thread gets is as the caller promises.
-            let outcome = unsafe {
+            let outcome = without_signals(|| unsafe {
                 let mut attributes = core::mem::zeroed();
                 let mut outcome = libc::pthread_attr_init(&mut attributes);
                 if outcome == 0 {
@@ -57,7 +57,7 @@ mod linux {
                     outcome = libc::pthread_create(&mut thread, none, enter::<T>, argument);
                 }
                 outcome
-            };
+            });
             if outcome != 0 {
                 let reason = format_args!("cannot start a thread (system error {outcome})");
                 return Err(memory::error(Status::Memory, reason));
@@ -72,6 +72,33 @@ mod linux {
             // SAFETY: a thread that was started and is joined once.
             unsafe { libc::pthread_join(self.0, core::ptr::null_mut()) };
         }
+    }
+
+    /// Calls `start`. A thread that it starts gets no signals of the host's, whose handlers may expect threads and
+    /// stacks of the host; those that say what a thread itself has done wrong it gets, for a host that reports them.
+    pub(crate) fn without_signals<R>(start: impl FnOnce() -> R) -> R {
+        const OWN: [i32; 6] = [
+            libc::SIGSEGV,
+            libc::SIGBUS,
+            libc::SIGILL,
+            libc::SIGFPE,
+            libc::SIGTRAP,
+            libc::SIGABRT,
+        ];
+        // SAFETY: sets of signals are plain memory, filled before they are used.
+        let before = unsafe {
+            let (mut held, mut before) = (core::mem::zeroed(), core::mem::zeroed());
+            libc::sigfillset(&mut held);
+            for signal in OWN {
+                libc::sigdelset(&mut held, signal);
+            }
+            libc::pthread_sigmask(libc::SIG_BLOCK, &held, &mut before);
+            before
+        };
+        let result = start();
+        // SAFETY: the set that was there before.
+        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &before, core::ptr::null_mut()) };
+        result
     }
 
     /// CPUs that this process may use: those that it may run on, or fewer if its control group has less time.
@@ -222,6 +249,11 @@ mod other {
             // A body does not panic.
             let _ = self.0.join();
         }
+    }
+
+    /// Calls `start`.
+    pub(crate) fn without_signals<R>(start: impl FnOnce() -> R) -> R {
+        start()
     }
 
     /// CPUs that this process may use.

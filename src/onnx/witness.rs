@@ -4,6 +4,7 @@ use super::error::{Refused, Shown};
 use super::lower::Input;
 use crate::memory::{all_collected, copied, owned, text};
 use crate::status::{Error, Status};
+use crate::thread::without_signals;
 use tract_onnx::prelude::*;
 
 /// Ample for graphs of the size that gets here; the caller's own stack may be small.
@@ -23,13 +24,14 @@ pub(super) fn values(
     let (file, input) = (copied(bytes)?, input.copy()?);
     let matrices = all_collected::<_, Error>(matrices.iter().map(|m| copied(m)))?;
     let names = all_collected::<_, Error>(names.iter().map(|name| owned(name)))?;
-    let thread = std::thread::Builder::new()
+    let builder = std::thread::Builder::new()
         .name("denise-load".to_owned())
-        .stack_size(STACK)
-        .spawn(move || {
-            room_for_tract(file.len())?;
-            Ok(run(&file, &input, &names, &matrices))
-        })
+        .stack_size(STACK);
+    let check = move || {
+        room_for_tract(file.len())?;
+        Ok(run(&file, &input, &names, &matrices))
+    };
+    let thread = without_signals(|| builder.spawn(check))
         .map_err(|_| Error::new(Status::Memory, "no thread can be started to check the file"))?;
     match thread.join() {
         Ok(Err(error)) => Err(Error::into(error)),
