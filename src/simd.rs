@@ -459,8 +459,8 @@ pub(crate) fn store_run<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
             if half > 0 {
                 run[..W / 2].copy_from_slice(&values[..W / 2]);
             }
-            for i in half..run.len() {
-                run[i] = values[i];
+            for (x, value) in run.iter_mut().zip(values).skip(half) {
+                *x = value;
             }
         }
     }
