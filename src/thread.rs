@@ -3,10 +3,14 @@
 //! On Linux from the system itself: the standard library's `spawn` and `available_parallelism` allocate, and end the
 //! process when there is no memory. Miri, which does not know all of the system, gets the standard library's.
 
+#[cfg(all(feature = "onnx", target_os = "linux", not(miri)))]
+pub(crate) use linux::without_signals;
 #[cfg(all(target_os = "linux", not(miri)))]
-pub(crate) use linux::{Thread, cpus, without_signals};
+pub(crate) use linux::{Thread, cpus};
+#[cfg(all(feature = "onnx", any(not(target_os = "linux"), miri)))]
+pub(crate) use other::without_signals;
 #[cfg(any(not(target_os = "linux"), miri))]
-pub(crate) use other::{Thread, cpus, without_signals};
+pub(crate) use other::{Thread, cpus};
 
 /// What a thread does.
 pub(crate) trait Body: Sync {
@@ -252,6 +256,7 @@ mod other {
     }
 
     /// Calls `start`.
+    #[cfg(feature = "onnx")]
     pub(crate) fn without_signals<R>(start: impl FnOnce() -> R) -> R {
         start()
     }
