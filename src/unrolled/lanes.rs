@@ -724,8 +724,9 @@ where
         let mut sums = [[vectors.splat(F::ZERO); COLUMNS]; ROWS];
         if !FIRST {
             for r in 0..ROWS {
+                let out = &out[(row + r) * columns + column..][..COLUMNS];
                 for c in 0..COLUMNS {
-                    sums[r][c] = vectors.load(&out[(row + r) * columns + column + c]);
+                    sums[r][c] = vectors.load(&out[c]);
                 }
             }
         }
@@ -757,8 +758,9 @@ where
             }
         }
         for r in 0..ROWS {
+            let out = &mut out[(row + r) * columns + column..][..COLUMNS];
             for c in 0..COLUMNS {
-                sums[r][c].store_array(&mut out[(row + r) * columns + column + c]);
+                sums[r][c].store_array(&mut out[c]);
             }
         }
     }

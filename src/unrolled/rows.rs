@@ -96,7 +96,7 @@ pub(super) fn step_shared<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
         k,
         #[inline(always)]
         |k| {
-            factor::<S, F, V, W>(simd, k, g);
+            factor::<S, F, V, W, 1>(simd, k, g);
             solve_shared::<S, F, V, W>(simd, k, n, g, trust, b);
             advance::<S, F, V, W>(simd, k, step, b, u, previous, norms);
         },
@@ -132,10 +132,21 @@ fn solve_own<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
     a: &mut [[F; W]],
     b: &mut [[F; W]],
 ) {
-    for i in 0..b.len() / k {
+    let rows = b.len() / k;
+    let mut i = 0;
+    if k >= MANY && size_of::<V>() > 16 {
+        while i + TOGETHER <= rows {
+            let a = &mut a[i * packed(k)..][..TOGETHER * packed(k)];
+            factor::<S, F, V, W, TOGETHER>(simd, k, a);
+            resolve::<S, F, V, W, TOGETHER>(simd, k, (a, packed(k)), &mut b[i * k..]);
+            i += TOGETHER;
+        }
+    }
+    while i < rows {
         let a = &mut a[i * packed(k)..][..packed(k)];
-        factor::<S, F, V, W>(simd, k, a);
-        resolve::<S, F, V, W>(simd, k, a, &mut b[i * k..][..k]);
+        factor::<S, F, V, W, 1>(simd, k, a);
+        resolve::<S, F, V, W, 1>(simd, k, (a, packed(k)), &mut b[i * k..]);
+        i += 1;
     }
 }
 
@@ -151,9 +162,20 @@ fn solve_shared<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
 ) {
     let vectors = Vectors::<S, F, V, W>::new(simd);
     let n = vectors.number(n as f64);
-    for i in 0..b.len() / k {
+    let rows = b.len() / k;
+    let mut i = 0;
+    if k >= MANY && size_of::<V>() > 16 {
+        while i + TOGETHER <= rows {
+            resolve::<S, F, V, W, TOGETHER>(simd, k, (factors, 0), &mut b[i * k..]);
+            i += TOGETHER;
+        }
+    }
+    while i < rows {
+        resolve::<S, F, V, W, 1>(simd, k, (factors, 0), &mut b[i * k..]);
+        i += 1;
+    }
+    for i in 0..rows {
         let b = &mut b[i * k..][..k];
-        resolve::<S, F, V, W>(simd, k, factors, b);
         let scale = n / vectors.load(&trust[i]);
         for e in 0..k {
             (vectors.load(&b[e]) * scale).store_array(&mut b[e]);
@@ -199,74 +221,107 @@ fn advance<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
     }
 }
 
-/// A + ridge·tr(A)·I = L D Lᵀ, in place: L below the diagonal, the reciprocals of D on it.
+/// From this k on, which is no constant in loops, `TOGETHER` rows take turns: one alone waits for itself. Narrow
+/// vectors do without.
+const MANY: usize = 6;
+const TOGETHER: usize = 4;
+
+/// A + ridge·tr(A)·I = L D Lᵀ for `ROWS` matrices, in place: L below the diagonal, the reciprocals of D on it.
 #[inline(always)]
-fn factor<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
+fn factor<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize, const ROWS: usize>(
     simd: S,
     k: usize,
     a: &mut [[F; W]],
 ) {
     let vectors = Vectors::<S, F, V, W>::new(simd);
-    let a = &mut a[..packed(k)];
+    let size = packed(k);
+    let a = &mut a[..ROWS * size];
     let (tiny, one) = (vectors.splat(F::TINY), vectors.splat(F::ONE));
-    let mut trace = vectors.load(&a[0]);
-    for i in 1..k {
-        trace += vectors.load(&a[packed(i) + i]);
-    }
-    let shift = trace.mul_add(vectors.number(RIDGE), tiny);
-    let least = trace.mul_add(vectors.number(0.1 * RIDGE), tiny);
-    for i in 0..k {
-        let pivot = &mut a[packed(i) + i];
-        (vectors.load(pivot) + shift).store_array(pivot);
+    let mut least = [tiny; ROWS];
+    for r in 0..ROWS {
+        let a = &mut a[r * size..][..size];
+        let mut trace = vectors.load(&a[0]);
+        for i in 1..k {
+            trace += vectors.load(&a[packed(i) + i]);
+        }
+        let shift = trace.mul_add(vectors.number(RIDGE), tiny);
+        least[r] = trace.mul_add(vectors.number(0.1 * RIDGE), tiny);
+        for i in 0..k {
+            let pivot = &mut a[packed(i) + i];
+            (vectors.load(pivot) + shift).store_array(pivot);
+        }
     }
     // Column by column: what is taken from the rest does not wait for itself.
     for e in 0..k {
-        let pivot = &mut a[packed(e) + e];
-        let inverse = one / vectors.load(pivot).max(least);
-        inverse.store_array(pivot);
+        let mut inverse = [one; ROWS];
+        for r in 0..ROWS {
+            let pivot = &mut a[r * size + packed(e) + e];
+            inverse[r] = one / vectors.load(pivot).max(least[r]);
+            inverse[r].store_array(pivot);
+        }
         for i in e + 1..k {
-            let (above, row) = a.split_at_mut(packed(i));
-            let row = &mut row[..i + 1];
-            let x = vectors.load(&row[e]);
-            for j in e + 1..i {
-                let l = vectors.load(&above[packed(j) + e]);
-                (-x).mul_add(l, vectors.load(&row[j]))
-                    .store_array(&mut row[j]);
+            let mut x = [one; ROWS];
+            for r in 0..ROWS {
+                x[r] = vectors.load(&a[r * size + packed(i) + e]);
             }
-            let l = x * inverse;
-            (-x).mul_add(l, vectors.load(&row[i]))
-                .store_array(&mut row[i]);
-            l.store_array(&mut row[e]);
+            for j in e + 1..i {
+                for r in 0..ROWS {
+                    let l = vectors.load(&a[r * size + packed(j) + e]);
+                    let rest = &mut a[r * size + packed(i) + j];
+                    (-x[r]).mul_add(l, vectors.load(rest)).store_array(rest);
+                }
+            }
+            for r in 0..ROWS {
+                let l = x[r] * inverse[r];
+                let pivot = &mut a[r * size + packed(i) + i];
+                (-x[r]).mul_add(l, vectors.load(pivot)).store_array(pivot);
+                l.store_array(&mut a[r * size + packed(i) + e]);
+            }
         }
     }
 }
 
-/// Solves with what [`factor`] gave: `b` becomes x.
+/// Solves for `ROWS` rows with what [`factor`] gave, which is `stride` vectors farther for each: `b` becomes x.
 #[inline(always)]
-fn resolve<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize>(
+fn resolve<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize, const ROWS: usize>(
     simd: S,
     k: usize,
-    factors: &[[F; W]],
+    (factors, stride): (&[[F; W]], usize),
     b: &mut [[F; W]],
 ) {
     let vectors = Vectors::<S, F, V, W>::new(simd);
-    let (factors, b) = (&factors[..packed(k)], &mut b[..k]);
+    let factors = &factors[..(ROWS - 1) * stride + packed(k)];
+    let b = &mut b[..ROWS * k];
+    let mut x = [vectors.splat(F::ZERO); ROWS];
     for j in 0..k {
-        let x = -vectors.load(&b[j]);
+        for r in 0..ROWS {
+            x[r] = -vectors.load(&b[r * k + j]);
+        }
         for i in j + 1..k {
-            let l = vectors.load(&factors[packed(i) + j]);
-            x.mul_add(l, vectors.load(&b[i])).store_array(&mut b[i]);
+            for r in 0..ROWS {
+                let l = vectors.load(&factors[r * stride + packed(i) + j]);
+                let rest = &mut b[r * k + i];
+                x[r].mul_add(l, vectors.load(rest)).store_array(rest);
+            }
         }
     }
     for i in 0..k {
-        (vectors.load(&b[i]) * vectors.load(&factors[packed(i) + i])).store_array(&mut b[i]);
+        for r in 0..ROWS {
+            let inverse = vectors.load(&factors[r * stride + packed(i) + i]);
+            let rest = &mut b[r * k + i];
+            (vectors.load(rest) * inverse).store_array(rest);
+        }
     }
     for e in (1..k).rev() {
-        let x = -vectors.load(&b[e]);
-        let row = &factors[packed(e)..][..e];
+        for r in 0..ROWS {
+            x[r] = -vectors.load(&b[r * k + e]);
+        }
         for i in 0..e {
-            x.mul_add(vectors.load(&row[i]), vectors.load(&b[i]))
-                .store_array(&mut b[i]);
+            for r in 0..ROWS {
+                let l = vectors.load(&factors[r * stride + packed(e) + i]);
+                let rest = &mut b[r * k + i];
+                x[r].mul_add(l, vectors.load(rest)).store_array(rest);
+            }
         }
     }
 }
