@@ -97,7 +97,8 @@ typedef struct denise_options {
   // working memory when the model is loaded. At most 4096. 0: the number of CPUs.
   uint32_t max_concurrency;
   // Threads that one call may use for a large batch, at most 256. 0 or 1: the calling thread only.
-  // Others are started by denise_load and joined by denise_free; they block the signals of the process.
+  // Others are started by denise_load and joined by denise_free. On Linux they block all signals but those of a
+  // thread's own faults, such as SIGSEGV.
   uint32_t threads;
   // DENISE_FLAG_ values, or 0.
   uint32_t flags;

@@ -81,28 +81,45 @@ mod linux {
     /// Calls `start`. A thread that it starts gets no signals of the host's, whose handlers may expect threads and
     /// stacks of the host; those that say what a thread itself has done wrong it gets, for a host that reports them.
     pub(crate) fn without_signals<R>(start: impl FnOnce() -> R) -> R {
-        const OWN: [i32; 6] = [
-            libc::SIGSEGV,
-            libc::SIGBUS,
-            libc::SIGILL,
-            libc::SIGFPE,
-            libc::SIGTRAP,
-            libc::SIGABRT,
-        ];
-        // SAFETY: sets of signals are plain memory, filled before they are used.
-        let before = unsafe {
-            let (mut held, mut before) = (core::mem::zeroed(), core::mem::zeroed());
-            libc::sigfillset(&mut held);
-            for signal in OWN {
-                libc::sigdelset(&mut held, signal);
+        let _held = Held::new();
+        start()
+    }
+
+    /// While it lives, signals wait.
+    struct Held {
+        before: libc::sigset_t,
+    }
+
+    impl Held {
+        fn new() -> Held {
+            const FAULTS: [i32; 6] = [
+                libc::SIGSEGV,
+                libc::SIGBUS,
+                libc::SIGILL,
+                libc::SIGFPE,
+                libc::SIGTRAP,
+                libc::SIGABRT,
+            ];
+            // SAFETY: sets of signals are plain memory, filled before they are used.
+            unsafe {
+                let (mut held, mut before) = (core::mem::zeroed(), core::mem::zeroed());
+                libc::sigfillset(&mut held);
+                for signal in FAULTS {
+                    libc::sigdelset(&mut held, signal);
+                }
+                libc::pthread_sigmask(libc::SIG_BLOCK, &held, &mut before);
+                Held { before }
             }
-            libc::pthread_sigmask(libc::SIG_BLOCK, &held, &mut before);
-            before
-        };
-        let result = start();
-        // SAFETY: the set that was there before.
-        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &before, core::ptr::null_mut()) };
-        result
+        }
+    }
+
+    impl Drop for Held {
+        fn drop(&mut self) {
+            // SAFETY: the set that was there before.
+            unsafe {
+                libc::pthread_sigmask(libc::SIG_SETMASK, &self.before, core::ptr::null_mut());
+            }
+        }
     }
 
     /// CPUs that this process may use: those that it may run on, or fewer if its control group has less time.

@@ -3,8 +3,9 @@
 
 use super::lanes::{self, Lanes};
 use super::layers::Layer;
-use super::network::{Buffers, Network, Shape, by_rank_to};
+use super::network::{Buffers, Network, Shape};
 use super::omega::omega;
+use super::rank::by_rank_to;
 use super::single::Single;
 use crate::batch::{Batch, Report, SPARSITY_EPSILON};
 use crate::simd::{Isa, Real, Vector, Vectors};

@@ -6,7 +6,8 @@
 
 use super::PARTIAL_SUMS;
 use super::corners::{Corners, CornersMut};
-use super::network::{Influence, Shape, Terms, by_rank, by_rank_to, fold};
+use super::network::{Influence, Shape, Terms, fold};
+use super::rank::{by_rank, by_rank_to};
 use super::rows::packed;
 use crate::simd::{Real, Vector, Vectors};
 use fearless_simd::Simd;
@@ -437,9 +438,11 @@ fn accumulate_blocks<S: Simd, F: Real, V: Vector<S, F, W>, const W: usize, const
         trust,
     } = terms;
     sums.fill([F::ZERO; W]);
-    trust.fill([F::ZERO; W]);
-    // No weight belongs to padding, and something will be divided by their sum.
-    trust[n..].fill([F::ONE; W]);
+    if !OWN {
+        trust.fill([F::ZERO; W]);
+        // No weight belongs to padding, and something will be divided by their sum.
+        trust[n..].fill([F::ONE; W]);
+    }
     let blocks = m.as_chunks::<ENTRIES>().0;
     // Only one block of w and c is alive at a time.
     let (Some(w), Some(c)) = (w.first_chunk_mut(), c.first_chunk_mut()) else {
@@ -731,7 +734,7 @@ where
             }
         }
         for j in 0..BLOCK {
-            // The shorter side stays in registers: 12 sums leave room for no more.
+            // The shorter side stays in registers, the other one comes from memory.
             let x = &self.x[j * columns + column..][..COLUMNS];
             if ROWS < COLUMNS {
                 let mut entries = [vectors.splat(F::ZERO); ROWS];

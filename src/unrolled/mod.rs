@@ -3,7 +3,8 @@
 //! - [`reference`](mod@reference): the specification, readable, in `f64` on nalgebra.
 //! - `layers`: the seven scalars of a layer. `file`: model files, and the built-in network. `omega`: the
 //!   start directions.
-//! - `network`: the forward pass, written once for both kernel shapes. `rows`: its row-wise algebra.
+//! - `network`: the forward pass, written once for both kernel shapes. `rows`: its row-wise algebra. `rank`: loops for
+//!   small k.
 //! - `lanes` and `single`: the two shapes. One puts a matrix in each vector lane, the other puts a
 //!   row in each lane. Both add in the same order, so they agree to the bit. `corners`: blocks of the caller's
 //!   matrices.
@@ -21,6 +22,7 @@ mod lanes;
 mod layers;
 mod network;
 mod omega;
+mod rank;
 pub mod reference;
 mod rows;
 mod single;

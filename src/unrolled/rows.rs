@@ -6,7 +6,7 @@
 //!
 //! What the network calls is not inlined: it exists once for every small k, and both shapes share that too.
 
-use super::network::by_rank;
+use super::rank::by_rank;
 use super::{GRAM_RIDGE, NYSTROM_PIVOT, RIDGE};
 use crate::simd::{Real, Vector, Vectors};
 use fearless_simd::Simd;

@@ -5,7 +5,8 @@
 //! zero and stay so.
 
 use super::PARTIAL_SUMS;
-use super::network::{Influence, Shape, Terms, by_rank_to, fold};
+use super::network::{Influence, Shape, Terms, fold};
+use super::rank::by_rank_to;
 use super::rows::packed;
 use crate::simd::{Real, Vector, Vectors, store_run};
 use fearless_simd::{Select, Simd};

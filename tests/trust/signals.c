@@ -1,6 +1,7 @@
 /* signals: the host's signal handlers run on threads of the host, never on those of the library.
  *
  * - A signal that every thread of the host blocks stays pending while a model with threads works.
+ * - Threads of the library block all signals but those of a thread's own faults, whatever the host blocks.
  * - While a file is loaded, which takes a thread, only the thread that loads gets signals.
  * - The caller's signal mask is the same before and after. */
 #define _GNU_SOURCE
@@ -8,6 +9,7 @@
 
 #include "trust.h"
 
+#include <dirent.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -52,6 +54,40 @@ static int same_mask(const sigset_t *before) {
   return 1;
 }
 
+/* Signals that no thread can block, or that the C library keeps for itself. */
+static int beyond_control(int signal) { return signal == SIGKILL || signal == SIGSTOP || signal == 32 || signal == 33; }
+
+static int fault(int signal) {
+  return signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE || signal == SIGTRAP || signal == SIGABRT;
+}
+
+/* Looks at every thread of the library; how many there are. */
+static int check_blocked(void) {
+  int threads = 0;
+  DIR *tasks = opendir("/proc/self/task");
+  if (tasks == NULL) return 0;
+  for (struct dirent *task = readdir(tasks); task != NULL; task = readdir(tasks)) {
+    char path[300], line[200], name[100] = "";
+    unsigned long long blocked = 0;
+    snprintf(path, sizeof path, "/proc/self/task/%s/status", task->d_name);
+    FILE *status = fopen(path, "r");
+    if (status == NULL) continue;
+    while (fgets(line, sizeof line, status) != NULL) {
+      sscanf(line, "Name: %99s", name);
+      sscanf(line, "SigBlk: %llx", &blocked);
+    }
+    fclose(status);
+    if (strcmp(name, "denise") != 0) continue;
+    threads++;
+    for (int signal = 1; signal <= 64; signal++) {
+      int is_blocked = (blocked >> (signal - 1) & 1) != 0;
+      if (!beyond_control(signal)) CHECK(is_blocked == !fault(signal));
+    }
+  }
+  closedir(tasks);
+  return threads;
+}
+
 static void *load_files(void *unused) {
   (void)unused;
   of_the_host = 1;
@@ -89,6 +125,7 @@ int main(void) {
   denise_model *model;
   CHECK(denise_load(NULL, &options, &model) == DENISE_OK);
   CHECK(same_mask(&before));
+  CHECK(check_blocked() == 2);
 
   /* The helpers exist by now, and were started by a thread that did not block it. */
   mask(SIG_BLOCK, SIGUSR1);
