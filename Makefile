@@ -214,6 +214,8 @@ test-c: stage
 	@echo '== the ABI from C'
 	$(CC) $(C_TEST) tests/c/abi.c -o build/abi $(LINK)
 	build/abi
+	$(CC) $(C_TEST) tests/c/last_error.c -o build/last_error $(LINK)
+	build/last_error
 	$(CC) $(C_TEST) tests/c/dlopen.c -o build/dlopen -ldl -lm -pthread
 	build/dlopen "$(STAGE)/lib/libdenise.so.$(ABI)"
 
@@ -287,7 +289,7 @@ trust-programs: stage
 	$(CC) $(TRUST_TEST) -fPIC -shared tests/trust/fail_malloc.c -o $(TRUST)/libfail_malloc.so
 	$(CC) $(TRUST_TEST) tests/trust/out_of_memory.c -o $(TRUST)/out_of_memory \
 	  -L$(TRUST) -lfail_malloc -Wl,-rpath,'$$ORIGIN' -ldl -lm -pthread
-	@for name in limits files fork signals hammer numbers extremes; do \
+	@for name in limits files fork signals hammer modes numbers extremes; do \
 	  $(CC) $(TRUST_TEST) "tests/trust/$$name.c" -o "$(TRUST)/$$name" $(TRUST_LINK) || exit 1; \
 	done
 	$(CC) $(C_TEST) tests/c/dlopen.c -o build/dlopen -ldl -lm -pthread
@@ -301,6 +303,7 @@ test-trust: trust-programs
 	$(TRUST)/hammer 5
 	$(TRUST)/fork
 	$(TRUST)/signals
+	$(TRUST)/modes
 	build/dlopen "$(STAGE)/lib/libdenise.so.$(ABI)" 1000
 	@echo '== the same numbers in every process'
 	@$(TRUST)/numbers >$(TRUST)/numbers.txt; outcome=$$?; cat $(TRUST)/numbers.txt; exit $$outcome

@@ -13,7 +13,9 @@ fn main() {
     // The committed header is compared with this one by tests/header.rs; `make header` copies it.
     let header = PathBuf::from(env::var_os("OUT_DIR").expect("set by cargo")).join("denise.h");
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("set by cargo"));
-    let config = cbindgen::Config::from_file(root.join("cbindgen.toml")).expect("cbindgen.toml");
+    let mut config =
+        cbindgen::Config::from_file(root.join("cbindgen.toml")).expect("cbindgen.toml");
+    config.after_includes = Some(version_macros());
     let bindings = cbindgen::Builder::new()
         .with_config(config)
         .with_src(root.join("src/ffi.rs"))
@@ -28,4 +30,16 @@ fn main() {
         // nodelete: a host that closes and opens the library again finds it as it was.
         println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libdenise.so.{ABI},-z,nodelete");
     }
+}
+
+/// The version in Cargo.toml, for the preprocessor.
+fn version_macros() -> String {
+    let mut text = String::from(
+        "\n// The version of this header. denise_version tells that of the library.\n",
+    );
+    for part in ["MAJOR", "MINOR", "PATCH"] {
+        let number = env::var(format!("CARGO_PKG_VERSION_{part}")).expect("set by cargo");
+        text += &format!("#define DENISE_VERSION_{part} {number}\n");
+    }
+    text
 }

@@ -9,9 +9,11 @@
 
 use crate::batch::{Batch, Outputs, Report};
 use crate::challengers::{Method, Solver};
+use crate::last_error;
 use crate::load::{File, read_file};
 use crate::memory::{self, boxed, filled};
 use crate::model::{Element, InstructionSet, Model, Options};
+use crate::modes;
 use crate::pool::{Pool, Task};
 use crate::status::{Error, Status};
 use core::ffi::{CStr, c_char, c_void};
@@ -102,7 +104,8 @@ pub struct denise_options {
     /// any; a dense network as for n).
     pub k: u32,
     /// Calls that may run at once on this handle without waiting for each other; each reserves its
-    /// working memory when the model is loaded. At most 4096. 0: the number of CPUs.
+    /// working memory when the model is loaded. At most 4096. 0: the number of CPUs, or as many calls as have
+    /// their memory in 64 MB, whichever is less; at least one.
     pub max_concurrency: u32,
     /// Threads that one call may use for a large batch, at most 256. 0 or 1: the calling thread only.
     /// Others are started by denise_load and joined by denise_free. On Linux they block all signals but those of a
@@ -137,6 +140,33 @@ const _: () = {
     assert!(offset_of!(denise_report, residual) == offset_of!(Report, residual));
     assert!(offset_of!(denise_report, sparsity) == offset_of!(Report, sparsity));
     assert!(offset_of!(denise_report, status) == offset_of!(Report, status));
+};
+
+// The numbers of C are those of the enums.
+const _: () = {
+    assert!(DENISE_OK == Status::Ok as i32);
+    assert!(DENISE_ERR_NULL_POINTER == Status::NullPointer as i32);
+    assert!(DENISE_ERR_ARGUMENT == Status::Argument as i32);
+    assert!(DENISE_ERR_IO == Status::Io as i32);
+    assert!(DENISE_ERR_FORMAT == Status::Format as i32);
+    assert!(DENISE_ERR_UNSUPPORTED == Status::Unsupported as i32);
+    assert!(DENISE_ERR_SHAPE == Status::Shape as i32);
+    assert!(DENISE_ERR_NOT_FINITE == Status::NotFinite as i32);
+    assert!(DENISE_ERR_MEMORY == Status::Memory as i32);
+    assert!(DENISE_ERR_INTERNAL == Status::Internal as i32);
+    // Each is its place in the list, which denise_status_string relies on; and none is left out here.
+    let mut place = 0;
+    while place < Status::ALL.len() {
+        assert!(Status::ALL[place] as usize == place);
+        place += 1;
+    }
+    assert!(Status::ALL.len() == DENISE_ERR_INTERNAL as usize + 1);
+    assert!(DENISE_METHOD_EIGEN == Method::Eigen as i32);
+    assert!(DENISE_METHOD_PCP == Method::Pcp as i32);
+    assert!(DENISE_METHOD_IALM == Method::Ialm as i32);
+    assert!(DENISE_METHOD_FPCP == Method::Fpcp as i32);
+    assert!(DENISE_METHOD_RPCA_GD == Method::RpcaGd as i32);
+    assert!(Method::ALL.len() == 5);
 };
 
 /// The soname's number, from build.rs.
@@ -330,6 +360,14 @@ pub extern "C" fn denise_status_string(status: denise_status) -> *const c_char {
         .as_ptr()
 }
 
+/// Why the last call on this thread that did not return DENISE_OK failed, in one line that names the argument or the
+/// file: for a log, not for a program to look at. Valid until the next call on this thread fails; "" if none has. (If
+/// very many threads keep failing, some may get "".) Does not allocate.
+#[unsafe(no_mangle)]
+pub extern "C" fn denise_last_error() -> *const c_char {
+    last_error::text()
+}
+
 /// The version of the library, such as "0.1.0"; static.
 #[unsafe(no_mangle)]
 pub extern "C" fn denise_version() -> *const c_char {
@@ -386,8 +424,9 @@ pub unsafe extern "C" fn denise_solve_batch(
     }))
 }
 
-/// Runs `body`; a panic becomes an internal error.
+/// Runs `body` in the default floating-point modes; a panic becomes an internal error.
 fn guard(body: impl FnOnce() -> Result<(), Error>) -> Result<(), Error> {
+    let _modes = modes::Default::enter();
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|_| {
         Err(Error::new(
             Status::Internal,
@@ -396,11 +435,19 @@ fn guard(body: impl FnOnce() -> Result<(), Error>) -> Result<(), Error> {
     })
 }
 
+/// The status of a call, whose reason is kept if it failed.
 fn code(result: Result<(), Error>) -> denise_status {
     match result {
         Ok(()) => DENISE_OK,
-        Err(error) => error.status as i32,
+        Err(error) => {
+            last_error::keep(&error.message);
+            error.status as i32
+        }
     }
+}
+
+fn null(message: &'static str) -> Result<(), Error> {
+    Err(Error::new(Status::NullPointer, message))
 }
 
 enum Source<'a> {
@@ -420,7 +467,7 @@ unsafe fn load(
     model: *mut *mut denise_model,
 ) -> denise_status {
     if model.is_null() {
-        return DENISE_ERR_NULL_POINTER;
+        return code(null("model is NULL"));
     }
     // SAFETY: not null, and the caller owns a pointer there.
     unsafe { model.write(core::ptr::null_mut()) };
@@ -429,7 +476,8 @@ unsafe fn load(
         // SAFETY: not null; struct_size is the first field of every version of the struct.
         let size = unsafe { options.cast::<usize>().read_unaligned() };
         if size < OPTIONS_SIZE {
-            return DENISE_ERR_ARGUMENT;
+            let message = "options.struct_size is too small: call denise_options_init first";
+            return code(Err(Error::new(Status::Argument, message)));
         }
         // SAFETY: the caller's struct is at least as large as ours.
         given = Some(unsafe { options.read_unaligned() });
@@ -563,11 +611,32 @@ impl<F: Copy> Pointers<F> {
                 .checked_mul(each)
                 .and_then(|values| values.checked_mul(size))
                 .filter(|&bytes| bytes <= isize::MAX as usize)
-                .ok_or_else(|| Error::new(Status::Shape, "the batch is larger than memory"))
+                .ok_or_else(|| {
+                    Error::new(
+                        Status::Shape,
+                        "count is too large: no memory can hold that many matrices",
+                    )
+                })
         };
         let matrices = bytes(n * n, size_of::<F>())?;
         let factors = bytes(n * k, size_of::<F>())?;
         let reports = bytes(1, size_of::<Report>())?;
+        const OVERLAPS: [[&str; 4]; 4] = [
+            [
+                "m and u overlap",
+                "m and l overlap",
+                "m and s overlap but are not the same",
+                "m and reports overlap",
+            ],
+            [
+                "",
+                "u and l overlap",
+                "u and s overlap",
+                "u and reports overlap",
+            ],
+            ["", "", "l and s overlap", "l and reports overlap"],
+            ["", "", "", "s and reports overlap"],
+        ];
         let buffers = [
             (self.m as usize, matrices),
             (self.u as usize, factors),
@@ -582,14 +651,14 @@ impl<F: Copy> Pointers<F> {
             let end = start.checked_add(length).ok_or_else(|| {
                 Error::new(Status::Shape, "a buffer reaches past the address space")
             })?;
-            for &(other, other_length) in &buffers[i + 1..] {
+            for (j, &(other, other_length)) in buffers.iter().enumerate().skip(i + 1) {
                 let in_place = i == 0 && other == start && other == self.s as usize;
                 let apart = other == 0
                     || in_place
                     || end <= other
                     || other.saturating_add(other_length) <= start;
                 if !apart {
-                    return Err(Error::new(Status::Argument, "two buffers overlap"));
+                    return Err(Error::new(Status::Argument, OVERLAPS[i][j - 1]));
                 }
             }
         }
@@ -721,7 +790,7 @@ unsafe fn decompose<F: Abi>(
 ) -> denise_status {
     // SAFETY: null, or a live handle.
     let Some(handle) = (unsafe { model.as_ref() }) else {
-        return DENISE_ERR_NULL_POINTER;
+        return code(null("model is NULL"));
     };
     let (n, k) = (handle.model.n(), handle.model.k());
     code(guard(|| {

@@ -32,7 +32,8 @@
 //! - `load` tells files apart; `onnx` reads those of other programs, and compares every file's graph with what will run.
 //! - `memory` and `thread` are what loading uses in place of the standard library, which ends the process when memory
 //!   runs out.
-//! - [`mod@ffi`] is the C ABI, in which everything above is `include/denise.h`.
+//! - [`mod@ffi`] is the C ABI, in which everything above is `include/denise.h`; `modes` are the host's floating-point
+//!   modes, `last_error` why its last call failed.
 //! - `pool` and `workspaces` are the threads and the memory of a model; `simd` is vectors and instruction sets.
 //!
 //! # Features
@@ -44,9 +45,11 @@ mod batch;
 pub mod challengers;
 pub mod dense;
 pub mod ffi;
+mod last_error;
 mod load;
 mod memory;
 mod model;
+mod modes;
 #[cfg(feature = "onnx")]
 pub mod onnx;
 mod pool;

@@ -21,6 +21,10 @@ pub(crate) const DEFAULT_K: usize = 3;
 /// Working memory is reserved for every call that may run at once; this many is more than any machine needs.
 const MAX_CONCURRENCY: usize = 4096;
 
+/// Bytes that are reserved for calls at once if the user does not say how many there may be. On a machine with many CPUs
+/// it would be gigabytes for large n and k.
+const MOST_BY_DEFAULT: usize = 64 << 20;
+
 /// Which instruction set to use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum InstructionSet {
@@ -42,7 +46,8 @@ pub struct Options {
     /// Largest rank of L; 0 for the network's own, which is 3 for the built-in one. A dense network has
     /// no other.
     pub k: usize,
-    /// Calls that may run at once without waiting for each other; 0 for the number of CPUs.
+    /// Calls that may run at once without waiting for each other; each reserves its working memory. 0 for the number of
+    /// CPUs, or as many calls as have their memory in 64 MB, whichever is less.
     pub max_concurrency: usize,
     /// The instruction set to use.
     pub instruction_set: InstructionSet,
@@ -203,7 +208,9 @@ impl Model {
             ));
         }
         let isa = choose(options.instruction_set)?;
-        let workspaces = workspaces(options, helpers)?;
+        let bytes = f32::scratch_len(isa, n, k) * size_of::<f32>()
+            + f64::scratch_len(isa, n, k) * size_of::<f64>();
+        let workspaces = workspaces(options, helpers, bytes)?;
         Ok(Model {
             n,
             k,
@@ -229,8 +236,8 @@ impl Model {
             return Err(memory::error(Status::Shape, message));
         }
         let isa = choose(options.instruction_set)?;
-        let count = workspaces(options, helpers)?;
         let engine = dense::Engine::new(network, half)?;
+        let count = workspaces(options, helpers, engine.workspace()?.bytes())?;
         let workspaces = Workspaces::new(count, || engine.workspace())?;
         Ok(Model {
             n,
@@ -318,10 +325,10 @@ impl Model {
     }
 }
 
-/// How many calls, and parts of calls, may run at once.
-fn workspaces(options: &Options, helpers: usize) -> Result<usize, Error> {
+/// How many calls, and parts of calls, may run at once, if each needs so many bytes.
+fn workspaces(options: &Options, helpers: usize, bytes: usize) -> Result<usize, Error> {
     let calls = match options.max_concurrency {
-        0 => thread::cpus(),
+        0 => calls_by_default(thread::cpus(), bytes),
         calls => calls,
     };
     if calls > MAX_CONCURRENCY {
@@ -329,6 +336,10 @@ fn workspaces(options: &Options, helpers: usize) -> Result<usize, Error> {
         return Err(memory::error(Status::Argument, message));
     }
     Ok(calls + helpers)
+}
+
+fn calls_by_default(cpus: usize, bytes: usize) -> usize {
+    cpus.min(MOST_BY_DEFAULT / bytes.max(1)).max(1)
 }
 
 pub(crate) fn check_size(n: usize, k: usize) -> Result<(), Error> {
@@ -357,4 +368,26 @@ fn choose(wanted: InstructionSet) -> Result<Isa, Error> {
             format_args!("this machine does not have {wanted:?}"),
         )
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn default_concurrency_is_bounded_by_memory() {
+        let bytes = |n, k| {
+            let isa = Isa::best();
+            4 * f32::scratch_len(isa, n, k) + 8 * f64::scratch_len(isa, n, k)
+        };
+        // What most users have: every CPU can be inside of a call.
+        assert_eq!(calls_by_default(128, bytes(20, 3)), 128);
+        let calls = calls_by_default(128, bytes(MAX_N, MAX_K));
+        assert!(
+            calls >= 1 && (calls == 1 || calls * bytes(MAX_N, MAX_K) <= 64 << 20),
+            "{calls}"
+        );
+        assert_eq!(calls_by_default(4, 1 << 40), 1);
+        assert_eq!(calls_by_default(1, 0), 1);
+    }
 }

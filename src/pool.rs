@@ -156,10 +156,11 @@ impl<T: Task> Pool<T> {
     /// call, the calling thread works alone.
     pub(crate) fn run(&self, task: T) {
         let shared = self.shared();
-        let free = match shared.state.try_lock() {
-            Ok(state) if state.task.is_none() => Some(state),
-            _ => None,
-        };
+        // A fork has no helpers, and one of them may have held the lock when it was made. Nobody else holds it for
+        // longer than it takes to change a few numbers, so waiting for it costs nothing.
+        let free = (std::process::id() == self.process)
+            .then(|| shared.state())
+            .filter(|state| state.task.is_none());
         let Some(mut state) = free else {
             return (0..task.parts()).for_each(|part| task.run(part));
         };
@@ -211,6 +212,46 @@ mod tests {
         fn run(&self, part: usize) {
             DONE[part].fetch_add(1, Ordering::SeqCst);
         }
+    }
+
+    /// Whose parts can only be done by two threads at once.
+    #[derive(Clone, Copy)]
+    struct Together;
+
+    static MET: AtomicUsize = AtomicUsize::new(0);
+
+    impl Task for Together {
+        fn parts(&self) -> usize {
+            2
+        }
+        fn run(&self, _: usize) {
+            MET.fetch_add(1, Ordering::SeqCst);
+            let start = std::time::Instant::now();
+            while MET.load(Ordering::SeqCst) < 2 {
+                assert!(
+                    start.elapsed().as_secs() < 20,
+                    "the other part was not begun meanwhile"
+                );
+                std::thread::yield_now();
+            }
+        }
+    }
+
+    /// A helper that wakes late has the lock for a moment. The caller must not go on alone because of that.
+    #[test]
+    fn helpers_are_called_even_if_one_of_them_has_the_lock() {
+        let pool = Pool::new(1).unwrap();
+        let (locked, hold) = (std::sync::Barrier::new(2), &pool);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let state = hold.shared().state();
+                locked.wait();
+                std::thread::sleep(std::time::Duration::from_millis(50));
+                drop(state);
+            });
+            locked.wait();
+            pool.run(Together);
+        });
     }
 
     #[test]

@@ -102,6 +102,67 @@ fn rpca_gd_matches_the_lrs_library() {
     compare(Method::RpcaGd, |_| 0.0, "rpcagd_L", None, 1e-3);
 }
 
+fn residual(m: &[f64], l: &[f64]) -> f64 {
+    distance(m, l) / norm(m)
+}
+
+/// Entries or eigenvalues that are equal, and correlations rounded to two decimals: where a method must choose between
+/// entries, it has the choice of the LRS library (`tests/data/lrs_golden/ties.m`).
+#[test]
+fn ties_are_broken_as_in_the_lrs_library() {
+    let all = npy("ties_M");
+    // Where the k-th eigenvalue is as large as the next one, or where entries of M − L become equal on the way (14),
+    // roundings choose. L is then another one of the same quality.
+    let cases: [(Method, usize, &str, &[usize]); 3] = [
+        (Method::RpcaGd, 1, "ties_rpcagd_1_L", &[4, 5, 8]),
+        (
+            Method::RpcaGd,
+            3,
+            "ties_rpcagd_3_L",
+            &[1, 2, 3, 4, 5, 8, 9, 10, 11, 14],
+        ),
+        (Method::Fpcp, 3, "ties_fpcp_L", &[1, 2, 4, 5, 8, 9, 10, 11]),
+    ];
+    for (method, k, name, free) in cases {
+        let expected = npy(name);
+        let pairs = all.chunks_exact(SIZE).zip(expected.chunks_exact(SIZE));
+        for (i, (m, theirs)) in pairs.enumerate() {
+            let (l, _) = solve(method, N, k, 0.0, m);
+            let what = format!("{method:?} k = {k}, matrix {i}");
+            assert!(l.iter().all(|x| x.is_finite()), "{what}");
+            // Of the identity matrix the LRS library's RPCA-GD makes NaN.
+            if theirs.iter().any(|x| x.is_nan()) {
+                assert_eq!((method, i), (Method::RpcaGd, 8));
+            } else if free.contains(&i) {
+                let worse = residual(m, &l) - residual(m, theirs);
+                assert!(worse < 0.05, "{what}: residual larger by {worse}");
+            } else {
+                let difference = distance(&l, theirs) / norm(m);
+                assert!(difference < 1e-5, "{what}: L differs by {difference:e}");
+            }
+        }
+    }
+}
+
+/// What RPCA-GD takes for outliers is symmetric, and at most ⌊λn⌋ entries of a row, also where all are equal.
+#[test]
+fn rpca_gd_keeps_what_equal_entries_have_in_common() {
+    for n in [10, 20, 33] {
+        let ones = vec![1.0; n * n];
+        let (l, _) = solve(Method::RpcaGd, n, 1, 0.0, &ones);
+        assert!(residual(&ones, &l) < 1e-3, "n = {n}");
+        let equal = symmetric(n, |i, j| if i == j { 1.0 } else { 0.3 });
+        let (l, _) = solve(Method::RpcaGd, n, 1, 0.0, &equal);
+        // The diagonal alone, if L is the rest.
+        let most = (n as f64).sqrt() / norm(&equal);
+        assert!(
+            residual(&equal, &l) < most,
+            "n = {n}: {}",
+            residual(&equal, &l)
+        );
+    }
+}
+
 #[test]
 fn defaults_are_the_papers_values() {
     let m = npy("M");

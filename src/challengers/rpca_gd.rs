@@ -17,6 +17,22 @@ const BALANCE: f64 = 1.0 / 16.0;
 const MOST_STEPS: usize = 29;
 const TOLERANCE: f64 = 2e-4;
 
+/// A magnitude and the row that it stands in. A number, so that both move in vectors.
+#[derive(Clone, Copy, Default)]
+struct Place {
+    size: f64,
+    row: f64,
+}
+
+impl Place {
+    /// Whether an entry of this size in this row is among the largest of a column whose last of them is `self`.
+    /// Of equal entries the upper ones are.
+    #[inline(always)]
+    fn admits(self, size: f64, row: f64) -> bool {
+        size > self.size || (size == self.size && row <= self.row)
+    }
+}
+
 /// What the method works in, beside n×n matrices.
 pub(super) struct Factors {
     n: usize,
@@ -27,8 +43,8 @@ pub(super) struct Factors {
     next: Vec<f64>,
     signs: Vec<f64>,
     /// The largest magnitudes of each column, one rank a row, and those on their way there.
-    top: Vec<f64>,
-    sinking: Vec<f64>,
+    top: Vec<Place>,
+    sinking: Vec<Place>,
 }
 
 impl Factors {
@@ -111,7 +127,8 @@ impl Factors {
         sum_of_squares(&self.u, &self.signs, self.n, l);
     }
 
-    /// Sets to zero what is among the largest magnitudes of both its row and its column.
+    /// Sets to zero what is among the `outliers` largest magnitudes of both its row and its column, never more
+    /// of either. `e` is symmetric, so row i is column i, and what is left is symmetric too.
     fn remove_outliers(&mut self, e: &mut [f64]) {
         let n = self.n;
         if self.outliers == 0 {
@@ -119,23 +136,32 @@ impl Factors {
         }
         // The largest magnitudes of each column, in falling order: each entry sinks to its place. Columns
         // are side by side, so this is one comparison of vectors after the other, and no branch.
-        self.top.fill(0.0);
-        for row in e.chunks_exact(n) {
+        self.top.fill(Place::default());
+        for (i, row) in e.chunks_exact(n).enumerate() {
             for (x, e) in self.sinking.iter_mut().zip(row) {
-                *x = e.abs();
+                *x = Place {
+                    size: e.abs(),
+                    row: i as f64,
+                };
             }
             for level in self.top.chunks_exact_mut(n) {
                 for (top, x) in level.iter_mut().zip(&mut self.sinking) {
-                    let (high, low) = if *x > *top { (*x, *top) } else { (*top, *x) };
+                    // An equal one stays above: it came from a row further up.
+                    let (high, low) = if x.size > top.size {
+                        (*x, *top)
+                    } else {
+                        (*top, *x)
+                    };
                     (*top, *x) = (high, low);
                 }
             }
         }
-        let bars = &self.top[(self.outliers - 1) * n..];
-        for (row, &bar) in e.chunks_exact_mut(n).zip(bars) {
-            for (x, &other) in row.iter_mut().zip(bars) {
-                let higher = if bar > other { bar } else { other };
-                *x = if x.abs() >= higher { 0.0 } else { *x };
+        let last = &self.top[(self.outliers - 1) * n..];
+        for (i, (row, own)) in e.chunks_exact_mut(n).zip(last).enumerate() {
+            for (j, (x, other)) in row.iter_mut().zip(last).enumerate() {
+                let size = x.abs();
+                let outlier = other.admits(size, i as f64) & own.admits(size, j as f64);
+                *x = if outlier { 0.0 } else { *x };
             }
         }
     }

@@ -58,6 +58,18 @@ impl Workspace {
             u: filled(u, 0.0)?,
         })
     }
+
+    /// Memory that it takes.
+    pub(crate) fn bytes(&self) -> usize {
+        let values = self.values.iter().map(|x| size_of_val(&x[..]));
+        let words = self.words.iter().map(|x| size_of_val(&x[..]));
+        let others = [
+            size_of_val(&self.wide[..]),
+            self.finite.len(),
+            size_of_val(&self.u[..]),
+        ];
+        values.chain(words).chain(others).sum()
+    }
 }
 
 /// Runs the layers on the `count` matrices whose inputs stand in `values[0]`; the outputs are then in

@@ -1,0 +1,124 @@
+//! Floating-point modes. A host may round upwards, flush small numbers to zero or trap on NaN; the kernels, like all
+//! Rust code, are compiled for rounding to nearest with nothing flushed and nothing trapped.
+//!
+//! So a call works in the default modes, and puts back what the host had: modes and flags. Threads of the library are
+//! started inside of such a call, and so have the default modes for life.
+
+pub(crate) use machine::Modes;
+
+/// While it lives, this thread is in the default modes.
+pub(crate) struct Default {
+    host: Modes,
+}
+
+impl Default {
+    #[inline]
+    pub(crate) fn enter() -> Default {
+        let host = Modes::get();
+        if !host.are_default() {
+            Modes::DEFAULT.set();
+        }
+        Default { host }
+    }
+}
+
+impl Drop for Default {
+    #[inline]
+    fn drop(&mut self) {
+        // Always: also the flags that the call has raised are not the host's.
+        self.host.set();
+    }
+}
+
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+mod machine {
+    use core::arch::asm;
+
+    /// The register MXCSR: flags in bits 0 to 5, modes above. The older x87 unit is not used.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub(crate) struct Modes(u32);
+
+    impl Modes {
+        pub(crate) const DEFAULT: Modes = Modes(0x1f80);
+        const FLAGS: u32 = 0x3f;
+
+        pub(super) fn get() -> Modes {
+            let mut register = 0_u32;
+            // SAFETY: stores four bytes there. Every machine of this architecture has the instruction.
+            unsafe {
+                asm!("stmxcsr [{}]", in(reg) &mut register, options(nostack, preserves_flags))
+            };
+            Modes(register)
+        }
+
+        pub(super) fn set(self) {
+            // SAFETY: a value that the register had, or its default: no reserved bit is set. A mode that is not the
+            // default is set only on the way back to a host that had it.
+            unsafe { asm!("ldmxcsr [{}]", in(reg) &self.0, options(nostack, preserves_flags)) };
+        }
+
+        pub(super) fn are_default(self) -> bool {
+            self.0 & !Modes::FLAGS == Modes::DEFAULT.0
+        }
+    }
+}
+
+#[cfg(all(target_arch = "aarch64", not(miri)))]
+mod machine {
+    use core::arch::asm;
+
+    /// The registers FPCR, the modes, and FPSR, the flags.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub(crate) struct Modes {
+        control: u64,
+        flags: u64,
+    }
+
+    impl Modes {
+        pub(crate) const DEFAULT: Modes = Modes {
+            control: 0,
+            flags: 0,
+        };
+
+        pub(super) fn get() -> Modes {
+            let (control, flags);
+            // SAFETY: reads two registers that every program may read.
+            unsafe {
+                asm!("mrs {}, fpcr", out(reg) control, options(nostack, preserves_flags));
+                asm!("mrs {}, fpsr", out(reg) flags, options(nostack, preserves_flags));
+            }
+            Modes { control, flags }
+        }
+
+        pub(super) fn set(self) {
+            // SAFETY: values that the registers had, or their default. A mode that is not the default is set only on
+            // the way back to a host that had it.
+            unsafe {
+                asm!("msr fpcr, {}", in(reg) self.control, options(nostack, preserves_flags));
+                asm!("msr fpsr, {}", in(reg) self.flags, options(nostack, preserves_flags));
+            }
+        }
+
+        pub(super) fn are_default(self) -> bool {
+            self.control == Modes::DEFAULT.control
+        }
+    }
+}
+
+#[cfg(any(miri, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
+mod machine {
+    /// Not known here.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub(crate) struct Modes;
+
+    impl Modes {
+        pub(crate) const DEFAULT: Modes = Modes;
+        pub(super) fn get() -> Modes {
+            Modes
+        }
+        pub(super) fn set(self) {}
+        pub(super) fn are_default(self) -> bool {
+            true
+        }
+    }
+}
