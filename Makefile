@@ -27,7 +27,7 @@ LINK := -L$(STAGE)/lib -ldenise -lm -pthread -Wl,-rpath,'$$ORIGIN/stage/lib'
 
 .PHONY: all small help demo build-demo examples build-examples build-mex test bench install header lint clean stage \
         test-rust test-header test-library test-c test-alloc test-cpp test-valgrind test-install \
-        test-program test-readme test-onnx test-octave test-examples program models results need-cargo need-c \
+        test-program test-readme test-onnx test-octave test-examples test-need program models results need-cargo need-c \
         trust test-trust trust-programs dist test-fuzz fuzz sanitize neon
 # One after the other also under make -j: cargo has its own jobs, and the output is for people.
 .NOTPARALLEL:
@@ -174,7 +174,7 @@ clean:
 
 # --------------------------------------------------------------------------------------------- test
 
-test: lint test-rust test-header test-library test-c test-alloc test-cpp test-octave test-examples test-install test-valgrind \
+test: lint test-need test-rust test-header test-library test-c test-alloc test-cpp test-octave test-examples test-install test-valgrind \
       test-program test-readme test-onnx test-fuzz test-trust
 	@echo '== all tests passed'
 
@@ -185,6 +185,10 @@ lint: need-cargo
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --locked --no-deps --quiet -p denise
 	CARGO_TARGET_DIR="$(abspath $(TARGET))" $(CARGO) clippy --locked $(FUZZ) --all-targets -- -D warnings
+
+test-need:
+	@echo '== nothing is installed unasked'
+	tests/check_need.sh
 
 test-rust: need-cargo
 	@echo '== Rust tests'
