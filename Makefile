@@ -147,14 +147,14 @@ $(error SMALL is 0 or 1, not $(SMALL))
 endif
 PROFILE := $(if $(filter 1,$(SMALL)),small,release)
 # The libraries as they are installed: without debug information, and without names that are not public.
-SHIPPED := build/shipped/$(PROFILE)
+SHIPPED := $(TARGET)/$(PROFILE)/shipped
 install: need-c $(if $(filter 1,$(SMALL)),small,all)
-	@scripts/ship "$(TARGET)/$(PROFILE)" $(SHIPPED)
+	@scripts/ship "$(TARGET)/$(PROFILE)" "$(SHIPPED)"
 	@install -d "$(TO)/include" "$(TO)/lib/pkgconfig" "$(TO)/lib/cmake/denise" "$(TO)/share/denise"
 	@install -m 644 include/denise.h include/denise.hpp "$(TO)/include/"
-	@install -m 755 $(SHIPPED)/libdenise.so "$(TO)/lib/libdenise.so.$(ABI)"
+	@install -m 755 "$(SHIPPED)/libdenise.so" "$(TO)/lib/libdenise.so.$(ABI)"
 	@ln -sf libdenise.so.$(ABI) "$(TO)/lib/libdenise.so"
-	@install -m 644 $(SHIPPED)/libdenise.a "$(TO)/lib/libdenise.a"
+	@install -m 644 "$(SHIPPED)/libdenise.a" "$(TO)/lib/libdenise.a"
 	@install -m 644 bindings/tsan.supp "$(TO)/share/denise/tsan.supp"
 	@$(FILL) bindings/pkg-config/denise.pc.in > "$(TO)/lib/pkgconfig/denise.pc"
 	@for name in denise-config denise-config-version; do \
