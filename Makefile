@@ -179,8 +179,8 @@ clean:
 
 # --------------------------------------------------------------------------------------------- test
 
-test: lint test-need test-rust test-header test-library test-c test-alloc test-cpp test-octave test-examples test-install test-valgrind \
-      test-program test-readme test-onnx test-fuzz test-trust
+test: lint test-need test-rust test-header test-library test-c test-alloc test-cpp test-octave test-examples \
+      test-install test-valgrind test-program test-readme test-onnx test-fuzz test-trust
 	@echo '== all tests passed'
 
 lint: need-cargo

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# scripts/need says what it will install before it does, and DENISE_INSTALL=no keeps it from installing anything. Nothing
-# is installed here: apt-get, rustup and sudo are stand-ins that write down how they were called.
+# scripts/need says what it will install before it does, and DENISE_INSTALL=no keeps it from installing anything.
+# Nothing is installed here: apt-get, rustup and sudo are stand-ins that write down how they were called.
 set -euo pipefail
 need=$(cd "$(dirname "$0")/.." && pwd)/scripts/need
 work=$(mktemp -d)

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # tests/check_tsan.sh PREFIX
 #
-# A host compiled with ThreadSanitizer and the installed library, which was not: threads share a model that has threads of
-# its own. With the suppressions that are installed beside it nothing is reported, without them there are false races; and
-# a race of the host's own is found either way.
+# A host compiled with ThreadSanitizer and the installed library, which was not: threads share a model that has threads
+# of its own. Without the suppressions that are installed beside it there are false races; with them there are none, and
+# a race of the host's own is still found.
 set -euo pipefail
 prefix=$(cd "$1" && pwd)
 cd "$(dirname "$0")/.."
