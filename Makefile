@@ -14,6 +14,7 @@ endif
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 # C tests and the demo use an installed tree, so that what is tested is what is shipped.
 STAGE := build/stage
+SMALL_STAGE := build/stage-small
 ABI := $(shell sed -n 's/^const ABI: u32 = \([0-9]*\);/\1/p' build.rs)
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 
@@ -27,7 +28,7 @@ LINK := -L$(STAGE)/lib -ldenise -lm -pthread -Wl,-rpath,'$$ORIGIN/stage/lib'
 
 .PHONY: all small help demo build-demo examples build-examples build-mex test bench install header lint clean stage \
         test-rust test-header test-library test-c test-alloc test-cpp test-valgrind test-install \
-        test-program test-readme test-onnx test-octave test-examples program models results need-cargo need-c \
+        test-program test-readme test-onnx test-octave test-examples test-need program models results need-cargo need-c \
         trust test-trust trust-programs dist test-fuzz fuzz sanitize neon
 # One after the other also under make -j: cargo has its own jobs, and the output is for people.
 .NOTPARALLEL:
@@ -37,7 +38,7 @@ all: need-cargo
 
 # Without the ONNX loader and its 83 dependencies: the built-in network and the files that denise writes.
 small: need-cargo
-	$(CARGO) rustc --profile small --locked --no-default-features --lib --crate-type cdylib
+	$(CARGO) rustc --profile small --locked --no-default-features --lib --crate-type cdylib,staticlib
 	@echo '$(TARGET)/small/libdenise.so'
 
 help:
@@ -53,7 +54,7 @@ help:
 	@echo 'make dist            source tarball, bill of materials and checksums into build/dist'
 	@echo 'make bench           timings beside onnxruntime, tract and the classical methods, as build/bench/bench.md and .json'
 	@echo 'make install PREFIX=/usr/local DESTDIR='
-	@echo '                     libraries, headers, pkg-config and CMake files'
+	@echo '                     libraries, headers, pkg-config and CMake files; SMALL=1: the library of make small'
 	@echo 'make program         the command-line program, as $(TARGET)/release/denise'
 	@echo 'make models          train the networks of models/ again (a quarter of an hour)'
 	@echo 'make results         measure all methods again; docs/RESULTS.md, its figures, the table of the README'
@@ -137,20 +138,24 @@ results: program
 header: need-cargo
 	cp "$$(scripts/generated_header --locked)" include/denise.h
 
-# Debug information stays behind: it is nine tenths of the size. Names of functions are kept. `install`
-# replaces files rather than writing into them, so that running programs keep the library they opened.
+# `install` replaces files rather than writing into them, so that running programs keep the library they opened.
 TO = $(DESTDIR)$(PREFIX)
-install: need-c all
-	@mkdir -p build
-	@strip --strip-debug -o build/libdenise.so "$(TARGET)/release/libdenise.so"
-	@# Some of tract's assembly does not say that it needs no executable stack; a program linked with it would get one.
-	@objcopy --strip-debug --remove-section .note.GNU-stack --add-section .note.GNU-stack=/dev/null \
-	  "$(TARGET)/release/libdenise.a" build/libdenise.a
-	@install -d "$(TO)/include" "$(TO)/lib/pkgconfig" "$(TO)/lib/cmake/denise"
+# SMALL=1: the library of `make small` under the same names.
+SMALL ?= 0
+ifneq ($(filter-out 0 1,$(SMALL)),)
+$(error SMALL is 0 or 1, not $(SMALL))
+endif
+PROFILE := $(if $(filter 1,$(SMALL)),small,release)
+# The libraries as they are installed: without debug information, and without names that are not public.
+SHIPPED := $(TARGET)/$(PROFILE)/shipped
+install: need-c $(if $(filter 1,$(SMALL)),small,all)
+	@scripts/ship "$(TARGET)/$(PROFILE)" "$(SHIPPED)"
+	@install -d "$(TO)/include" "$(TO)/lib/pkgconfig" "$(TO)/lib/cmake/denise" "$(TO)/share/denise"
 	@install -m 644 include/denise.h include/denise.hpp "$(TO)/include/"
-	@install -m 755 build/libdenise.so "$(TO)/lib/libdenise.so.$(ABI)"
+	@install -m 755 "$(SHIPPED)/libdenise.so" "$(TO)/lib/libdenise.so.$(ABI)"
 	@ln -sf libdenise.so.$(ABI) "$(TO)/lib/libdenise.so"
-	@install -m 644 build/libdenise.a "$(TO)/lib/libdenise.a"
+	@install -m 644 "$(SHIPPED)/libdenise.a" "$(TO)/lib/libdenise.a"
+	@install -m 644 bindings/tsan.supp "$(TO)/share/denise/tsan.supp"
 	@$(FILL) bindings/pkg-config/denise.pc.in > "$(TO)/lib/pkgconfig/denise.pc"
 	@for name in denise-config denise-config-version; do \
 	  $(FILL) "bindings/cmake/$$name.cmake.in" > "$(TO)/lib/cmake/denise/$$name.cmake" || exit 1; \
@@ -174,8 +179,8 @@ clean:
 
 # --------------------------------------------------------------------------------------------- test
 
-test: lint test-rust test-header test-library test-c test-alloc test-cpp test-octave test-examples test-install test-valgrind \
-      test-program test-readme test-onnx test-fuzz test-trust
+test: lint test-need test-rust test-header test-library test-c test-alloc test-cpp test-octave test-examples \
+      test-install test-valgrind test-program test-readme test-onnx test-fuzz test-trust
 	@echo '== all tests passed'
 
 lint: need-cargo
@@ -185,6 +190,10 @@ lint: need-cargo
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --locked --no-deps --quiet -p denise
 	CARGO_TARGET_DIR="$(abspath $(TARGET))" $(CARGO) clippy --locked $(FUZZ) --all-targets -- -D warnings
+
+test-need:
+	@echo '== nothing is installed unasked'
+	tests/check_need.sh
 
 test-rust: need-cargo
 	@echo '== Rust tests'
@@ -206,9 +215,15 @@ test-header: stage
 test-library: stage
 	@echo '== the shared library'
 	tests/check_library.sh "$(STAGE)/lib/libdenise.so.$(ABI)" $(ABI) 25000000
+	@echo '== the static library'
+	tests/check_archive.sh "$(STAGE)/lib/libdenise.a"
+	$(CC) $(C_TEST) tests/c/abi.c -o build/abi_static -static "$(STAGE)/lib/libdenise.a" -lm -Wl,--fatal-warnings
+	build/abi_static
+	DENISE_CC="$(CC)" DENISE_CXX="$(CXX)" tests/check_static.sh "$(STAGE)"
 	@echo '== the same without the ONNX loader'
-	@$(MAKE) --no-print-directory small
-	tests/check_library.sh "$(TARGET)/small/libdenise.so" $(ABI) 1000000
+	@$(MAKE) --no-print-directory stage SMALL=1 STAGE=$(SMALL_STAGE)
+	tests/check_library.sh "$(SMALL_STAGE)/lib/libdenise.so.$(ABI)" $(ABI) 1000000
+	tests/check_archive.sh "$(SMALL_STAGE)/lib/libdenise.a"
 
 test-c: stage
 	@echo '== the ABI from C'
@@ -252,6 +267,8 @@ test-install: stage
 	@echo '== programs outside the tree, against an installed copy'
 	@scripts/need pkg-config:pkg-config cmake:cmake
 	DENISE_CC="$(CC)" DENISE_CXX="$(CXX)" MAKE="$(MAKE)" tests/check_install.sh
+	@echo '== a host under ThreadSanitizer'
+	DENISE_CC="$(CC)" tests/check_tsan.sh "$(STAGE)"
 
 test-valgrind: stage
 	@echo '== memcheck'
