@@ -1,26 +1,5 @@
 ## Models that are opened and closed, and the life of the MEX file.
 
-%!test
-%! m = cov (reshape (sin (1:2000), 100, 20));
-%! net = denise ("models/default.onnx");
-%! assert (class (net), "uint64");
-%! assert (isequal (denise (net, m), denise (m)));
-%! [l, s, u, report] = denise (net, m, 2);
-%! assert (size (u), [20 2]);
-%! assert (isequal (denise (net, single (m), "threads", 2), denise (single (m))));
-%! assert (size (denise (net, eye (7))), [7 7]);     # another size of the same file
-%! assert (denise_info (net).k, 3);
-%! denise (net, "close");
-
-## Its own options, which a call may change.
-%!test
-%! net = denise ("models/default.onnx", "k", 2, "threads", 2);
-%! [~, ~, u] = denise (net, eye (6));
-%! assert (size (u), [6 2]);
-%! [~, ~, u] = denise (net, eye (6), 4);
-%! assert (size (u), [6 4]);
-%! denise (net, "close");
-
 ## Numbers that are no models: closed, invented, of another class or size.
 %!test
 %! net = denise ("models/default.onnx");
@@ -30,16 +9,8 @@
 %! fail ("denise (net, eye (3))", "not an open model");
 %! fail ("denise (net, 'close')", "not an open model");
 %! denise (other, "close");
-%!error id=denise:handle denise (uint64 (0), eye (3))
-%!error id=denise:handle denise (uint64 (1), eye (3))
-%!error id=denise:handle denise (uint64 (12345678901234), "close")
-%!error id=denise:handle denise (uint64 ([1 2]), eye (3))
-%!error id=denise:handle denise (zeros (0, 0, "uint64"), eye (3))
-%!error id=denise:handle denise_info (7)
-%!error id=denise:argument denise (uint64 (1))
 %!error id=denise:shape net = denise ("models/default.onnx"); denise (net, ones (2, 3))
 %!error id=denise:argument net = denise ("models/default.onnx"); denise (net, eye (4), "model", "models/default.onnx")
-%!error id=denise:class net = denise ("models/default.onnx"); denise (net, "open")
 
 ## A model from before a clear is gone, and no later one takes its number.
 %!test
