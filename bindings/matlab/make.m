@@ -29,8 +29,9 @@ function make (prefix, target)
 
   fprintf ('building denise_mex with the library in %s\n', fullfile (prefix, 'lib'));
   clear denise_mex;
-  words = mex_arguments (here, prefix, target);
-  if (exist ('OCTAVE_VERSION', 'builtin'))
+  octave = exist ('OCTAVE_VERSION', 'builtin') ~= 0;
+  words = mex_arguments (here, prefix, target, octave);
+  if (octave)
     build_in_octave (words, target);
   else
     mex (words{:});
