@@ -29,6 +29,35 @@
 %! endfor
 %! assert (denise_info ().loaded <= 16);
 
+## Threads wait only as long as they may be needed: more than there are CPUs end with the call, others when 64 calls did
+## not use them.
+%!test
+%! batch = repmat (matrices (1), [1 1 100]);
+%! clear denise_mex
+%! denise (batch);
+%! before = status_of ("Threads");
+%! denise (batch, "threads", 256);
+%! assert (status_of ("Threads"), before);
+%! info = denise_info ();
+%! assert (info.threads, 0);
+%! denise (batch, "threads", 2);
+%! assert (status_of ("Threads"), before + 1);
+%! info = denise_info ();
+%! assert (info.threads, 1);
+%! net = denise ("models/default.onnx", "threads", 2);
+%! for n = 5:40  # as many models with threads
+%!   denise (eye (n), "threads", 2);
+%!   denise (net, eye (n));
+%!   assert (status_of ("Threads") <= before + nproc ());
+%! endfor
+%! for i = 1:65
+%!   denise (eye (3));
+%! endfor
+%! assert (status_of ("Threads"), before);
+%! assert (denise (net, batch), denise (batch));  # ready again when it is needed
+%! denise (net, "close");
+%! assert (status_of ("Threads"), before);
+
 ## The table of files is finite, says so, and is usable again afterwards.
 %!test
 %! nets = zeros (1, 0, "uint64");
