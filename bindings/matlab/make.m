@@ -87,7 +87,8 @@ function prefix = find_prefix (here)
 end
 
 function yes = is_prefix (folder)
-  yes = exist (fullfile (folder, 'include', 'denise.h'), 'file') && exist (fullfile (folder, 'lib', 'libdenise.so'), 'file');
+  yes = exist (fullfile (folder, 'include', 'denise.h'), 'file') && ...
+        exist (fullfile (folder, 'lib', 'libdenise.so'), 'file');
 end
 
 % Compilers and the loader know neither ~ nor the folder that this was called in. A path that is absolute stays as it

@@ -2,9 +2,9 @@
 //
 //   compare_lrs [LRS_PATH] [--count N] [--prices prices.csv]
 //
-// The methods are those of denise_solve_batch. If LRS_PATH, an argument or a variable of the environment, is a clone of
-// the LRS library, Octave or MATLAB runs its functions too, through examples/matlab/lrs_batch.m, and each method has two
-// rows. Run it from the top of the source tree. Every figure is measured in this run.
+// The methods are those of denise_solve_batch. If LRS_PATH, an argument or a variable of the environment, is a clone
+// of the LRS library, Octave or MATLAB runs its functions too, through examples/matlab/lrs_batch.m, and each method has
+// two rows. Run it from the top of the source tree. Every figure is measured in this run.
 #include <denise.hpp>
 
 #include "matrices.hpp"
@@ -54,8 +54,9 @@ struct Classical {
   bool paper_lambda;  // for PCP and IALM: c / sqrt(n), else 1 / sqrt(n), as the LRS library calls them
 };
 const std::vector<Classical> classical{
-    {"PCP", denise::method::pcp, true},    {"PCP*", denise::method::pcp, false},  {"IALM", denise::method::ialm, true},
-    {"IALM*", denise::method::ialm, false}, {"FPCP", denise::method::fpcp, true}, {"RPCA-GD", denise::method::rpca_gd, true},
+    {"PCP", denise::method::pcp, true},   {"PCP*", denise::method::pcp, false},
+    {"IALM", denise::method::ialm, true}, {"IALM*", denise::method::ialm, false},
+    {"FPCP", denise::method::fpcp, true}, {"RPCA-GD", denise::method::rpca_gd, true},
 };
 const std::string ours = ", libdenise", theirs = ", LRS library";
 const std::string denise_row = "Denise, by denise.hpp", eigen_row = "eigen-truncation, libdenise",
@@ -239,9 +240,9 @@ void print_table(const std::vector<Set>& sets, bool with_lrs) {
 
 // What the times of the LRS library depend on.
 void print_conditions(const Set& set) {
-  std::printf("\nThe LRS library ran in Octave or MATLAB, which interprets it, and was timed there, function by function;\n"
-              "libdenise is compiled. So the last column compares programs, not methods: for methods, compare rows of\n"
-              "libdenise with Denise.\n");
+  std::printf("\nThe LRS library ran in Octave or MATLAB, which interprets it, and was timed there; libdenise is\n"
+              "compiled. So the last column compares programs, not methods: for methods, compare rows of libdenise with\n"
+              "Denise.\n");
   for (const Classical& one : classical) {
     std::istringstream names(set.results.at(one.name + theirs).substitutes);
     for (std::string name; names >> name;) {

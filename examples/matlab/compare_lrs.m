@@ -103,10 +103,10 @@ function print_conditions (sets)
   if (exist ('OCTAVE_VERSION', 'builtin'))
     host = 'Octave';
   end
-  fprintf ('\nThe LRS library ran in %s %s, which interprets it; libdenise is compiled. So the last column compares\n', ...
+  fprintf ('\nThe LRS library ran in %s %s, which interprets it; libdenise is compiled. So the last column\n', ...
            host, version ());
-  fprintf ('programs, not methods: for methods, compare rows of libdenise with Denise. All times contain the cost of a\n');
-  fprintf ('call in %s itself, some 0.05 ms for libdenise; examples/cpp/compare_lrs times libdenise without it.\n', host);
+  fprintf ('compares programs, not methods: for methods, compare rows of libdenise with Denise. All times contain\n');
+  fprintf ('what a call costs %s itself, some 0.05 ms; examples/cpp/compare_lrs times libdenise without it.\n', host);
   names = {'lansvd', 'maxk'};
   reasons = {'svd (PROPACK, a submodule of the library, is not there)', 'sort (its compiled maxk does not load)'};
   for r = 1:numel (sets(1).results)
@@ -170,18 +170,4 @@ end
 function value = relative (A, B)
   ratios = sqrt (sum (sum (A .^ 2, 1), 2) ./ sum (sum (B .^ 2, 1), 2));
   value = mean (ratios(:));
-end
-
-% The binding and its MEX file, which may be built beside it or in build/matlab.
-function find_denise ()
-  root = fileparts (fileparts (fileparts (mfilename ('fullpath'))));
-  if (~ exist ('denise', 'file'))
-    addpath (fullfile (root, 'bindings', 'matlab'));
-  end
-  if (~ exist ('denise_mex', 'file') && exist (fullfile (root, 'build', 'matlab'), 'dir'))
-    addpath (fullfile (root, 'build', 'matlab'));
-  end
-  if (~ exist ('denise_mex', 'file'))
-    error ('denise:make', 'the MEX file is not built: run make in %s', fullfile (root, 'bindings', 'matlab'));
-  end
 end

@@ -1,11 +1,13 @@
-% Runs the cases of tests/matlab, and the files *.tst here, on the MEX file in build/matlab, which `make build-mex` builds.
+% Runs the cases of tests/matlab, and the files *.tst here, on the MEX file in build/matlab, which `make build-mex`
+% builds.
 % From the top of the tree:
 %   octave-cli --no-history --norc tests/octave/run_tests.m [folder of the MEX file]
 
 function run_tests (built)
   here = fileparts (mfilename ('fullpath'));
   root = fileparts (fileparts (here));
-  addpath (fullfile (root, 'bindings', 'matlab'), built, fullfile (root, 'tests', 'matlab'), fullfile (here, 'fakes'), here);
+  addpath (fullfile (root, 'bindings', 'matlab'), built);
+  addpath (fullfile (root, 'tests', 'matlab'), fullfile (here, 'fakes'), here);
   [passed, total] = run_cases ();
   files = dir (fullfile (here, '*.tst'));
   for i = 1:numel (files)
@@ -40,4 +42,4 @@ given = argv ();
 if (isempty (given) || ! isempty (strfind (given{end}, 'run_tests.m')))
   given = {'build/matlab'};
 end
-run_tests (given{end});
+run_tests (make_absolute_filename (given{end}));

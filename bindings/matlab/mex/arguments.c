@@ -111,7 +111,8 @@ wishes parse_options(int count, const mxArray *arguments[], unsigned allowed, co
     } else {
       mexErrMsgIdAndTxt("denise:argument",
                         "the name of an option or a struct of options is expected where there is a %s%s",
-                        mxGetClassName(arguments[i]), mxIsNumeric(arguments[i]) ? ": too many numbers without a name" : "");
+                        mxGetClassName(arguments[i]),
+                        mxIsNumeric(arguments[i]) ? ": too many numbers without a name" : "");
     }
   }
   return result;

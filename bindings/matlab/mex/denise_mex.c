@@ -1,4 +1,4 @@
-/* The gateway between MATLAB or Octave and libdenise. The functions of this folder's parent call it; nobody else should.
+/* The gateway between MATLAB or Octave and libdenise. The functions in the folder above call it; nobody else should.
  *
  *   [L, S, U, report] = denise_mex('decompose', M, options...)      the built-in network
  *   [L, S, U, report] = denise_mex('decompose', id, M, options...)  an opened model

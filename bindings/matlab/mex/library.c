@@ -109,7 +109,9 @@ static void explain(denise_status status, int32_t method, uint32_t n, uint32_t k
     mexErrMsgIdAndTxt(why.id, "lambda is the share of outliers in a row for rpca_gd, and must be less than 1, not %g",
                       lambda);
   }
-  if (status == DENISE_ERR_UNSUPPORTED) mexErrMsgIdAndTxt(why.id, "this build of the library does not have that method");
+  if (status == DENISE_ERR_UNSUPPORTED) {
+    mexErrMsgIdAndTxt(why.id, "this build of the library does not have that method");
+  }
   mexErrMsgIdAndTxt(why.id, "%s", denise_status_string(status));
 }
 

@@ -136,7 +136,8 @@ static void make_room(uint32_t threads, uint32_t most) {
 
 static denise_model *load_or_fail(const char *path, const opened_file *file, model_size size) {
   failure why = {"", ""};
-  denise_model *model = library_load(path, file == NULL ? NULL : file->bytes, file == NULL ? 0 : file->size, size, &why);
+  const void *bytes = file == NULL ? NULL : file->bytes;
+  denise_model *model = library_load(path, bytes, file == NULL ? 0 : file->size, size, &why);
   if (model == NULL) mexErrMsgIdAndTxt(why.id, "%s%s%s", path == NULL ? "" : path, path == NULL ? "" : ": ", why.text);
   return model;
 }

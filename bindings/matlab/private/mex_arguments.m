@@ -1,8 +1,8 @@
 function words = mex_arguments (here, prefix, target, octave)
 % What Octave's mkoctfile or MATLAB's mex is called with. All folders are absolute.
 %
-% The path of the library is written into the MEX file, so that it is found without LD_LIBRARY_PATH. The sources are C11,
-% which compilers that MATLAB R2018a supports do not take by default, or not after its -ansi.
+% The path of the library is written into the MEX file, so that it is found without LD_LIBRARY_PATH. The sources are
+% C11, which compilers that MATLAB R2018a supports do not take by default, or not after its -ansi.
 
   found = dir (fullfile (here, 'mex', '*.c'));
   sources = cellfun (@(name) fullfile (here, 'mex', name), {found.name}, 'UniformOutput', false);

@@ -1,7 +1,8 @@
 function result = one_by_one (name, M, call)
 % Every page of M by itself, timed. The first runs twice, for warmth.
 
-  result = struct ('name', name, 'L', NaN (size (M)), 'S', NaN (size (M)), 'seconds', NaN (1, size (M, 3)), 'note', '', ...
+  blank = NaN (size (M));
+  result = struct ('name', name, 'L', blank, 'S', blank, 'seconds', NaN (1, size (M, 3)), 'note', '', ...
                    'substitutes', {{}});
   try
     [~, ~] = call (M(:,:,1));

@@ -43,7 +43,8 @@ static mxArray *number(double value) { return mxCreateDoubleScalar(value); }
 static mxArray *string(const char *text) { return mock_text(text, 1); }
 
 static double entry(const mxArray *array, size_t i) {
-  return mxGetClassID(array) == mxDOUBLE_CLASS ? ((double *)mxGetData(array))[i] : (double)((float *)mxGetData(array))[i];
+  const void *data = mxGetData(array);
+  return mxGetClassID(array) == mxDOUBLE_CLASS ? ((const double *)data)[i] : (double)((const float *)data)[i];
 }
 
 static void results(void) {
@@ -68,7 +69,8 @@ static void options(void) {
   mxArray *given = mxCreateStructMatrix(1, 1, 3, names);
   mxSetFieldByNumber(given, 0, 0, number(1)); /* the others were never filled: NULL in MATLAB */
   EXPECT(call(3, "decompose", ones(mxDOUBLE_CLASS, 1), given, NULL, NULL) && mxGetNumberOfElements(out[2]) == 5);
-  EXPECT(call(3, "decompose", ones(mxDOUBLE_CLASS, 1), string("k"), number(2), NULL) && mxGetNumberOfElements(out[2]) == 10);
+  EXPECT(call(3, "decompose", ones(mxDOUBLE_CLASS, 1), string("k"), number(2), NULL));
+  EXPECT(mxGetNumberOfElements(out[2]) == 10);
   EXPECT(call(1, "decompose", ones(mxDOUBLE_CLASS, 1), string("model"), string(""), NULL));
   EXPECT(call(1, "decompose", ones(mxDOUBLE_CLASS, 1), string("model"), string("models/default.onnx"), NULL));
   EXPECT(!call(1, "decompose", ones(mxDOUBLE_CLASS, 1), string("model"), string("no/model"), NULL));
@@ -88,7 +90,8 @@ static void arrays(void) {
   EXPECT(!call(1, "decompose", mock_object("gpuArray"), NULL, NULL, NULL) && refused("denise:class", "gpuArray"));
   EXPECT(!call(1, "decompose", sparse, NULL, NULL, NULL) && refused("denise:class", "full (M)"));
   EXPECT(!call(1, "decompose", complex, NULL, NULL, NULL) && refused("denise:complex", "real"));
-  EXPECT(!call(1, "decompose", uneven, NULL, NULL, NULL) && refused("denise:notSymmetric", "M(1,2) = 1 but M(2,1) = 2"));
+  EXPECT(!call(1, "decompose", uneven, NULL, NULL, NULL));
+  EXPECT(refused("denise:notSymmetric", "M(1,2) = 1 but M(2,1) = 2"));
   mxArray *nan = ones(mxSINGLE_CLASS, 2);
   ((float *)mxGetData(nan))[0] = ((float *)mxGetData(nan))[0] / 0.0F;
   call(2, "decompose", nan, NULL, NULL, NULL);
@@ -107,7 +110,10 @@ static void handles(void) {
     EXPECT(!call(1, "open", string("Makefile"), NULL, NULL, NULL) && refused("denise:format", "Makefile"));
     if (life == 0) EXPECT(call(0, "close", net, NULL, NULL, NULL));
     if (life == 1) mock_clear_mex(); /* with a model open */
-    if (life < 2) EXPECT(!call(1, "decompose", net, ones(mxDOUBLE_CLASS, 1), NULL, NULL) && refused("denise:handle", "parfor"));
+    if (life < 2) {
+      EXPECT(!call(1, "decompose", net, ones(mxDOUBLE_CLASS, 1), NULL, NULL));
+      EXPECT(refused("denise:handle", "parfor"));
+    }
     mock_forget();
   }
 }

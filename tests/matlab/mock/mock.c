@@ -73,8 +73,9 @@ static mxArray *create(mxClassID type, const char *name, size_t dimensions, cons
 }
 
 static const char *name_of(mxClassID type) {
-  static const char *names[] = {"unknown", "cell",  "struct", "logical", "char",   "void",  "double", "single",        "int8",
-                                "uint8",   "int16", "uint16", "int32",   "uint32", "int64", "uint64", "function_handle"};
+  static const char *names[] = {"unknown", "cell",   "struct", "logical", "char",  "void",
+                                "double",  "single", "int8",   "uint8",   "int16", "uint16",
+                                "int32",   "uint32", "int64",  "uint64",  "function_handle"};
   return names[type];
 }
 
