@@ -241,8 +241,8 @@ void print_table(const std::vector<Set>& sets, bool with_lrs) {
 // What the times of the LRS library depend on.
 void print_conditions(const Set& set) {
   std::printf("\nThe LRS library ran in Octave or MATLAB, which interprets it, and was timed there; libdenise is\n"
-              "compiled. So the last column compares programs, not methods: for methods, compare rows of libdenise with\n"
-              "Denise.\n");
+              "compiled. So the last column compares programs, not methods: for methods, compare rows of libdenise\n"
+              "with Denise.\n");
   for (const Classical& one : classical) {
     std::istringstream names(set.results.at(one.name + theirs).substitutes);
     for (std::string name; names >> name;) {

@@ -41,7 +41,7 @@
 %!   assert (extensions (file{1}), "");
 %! endfor
 %! name = [tempname() ".m"];
-%! for word = {"a = ! true;\n", "a = 1; a += 1;\n", "if (1), a = 1; endif\n", "a = b != 1;\n", "# a\n"}  # would be found
+%! for word = {"a = ! true;\n", "a = 1; a += 1;\n", "if (1), a = 1; endif\n", "a = b != 1;\n", "# a\n"}  # are found
 %!   fid = fopen (name, "w");  fputs (fid, word{1});  fclose (fid);
 %!   assert (! isempty (extensions (name)), word{1});
 %!   delete (name);
