@@ -18,12 +18,13 @@ function [L, S] = denise_solve (M, method, varargin)
 %   fields of a struct.
 %
 %   They give what the LRS library gives, on one condition: that the LRS
-%   library's own stopping rule leaves it converged. For PCP on matrices that
-%   are small or badly scaled, such as covariances of daily returns, it does
-%   not: the LRS library then stops early, with
-%   norm (M-L-S, 'fro') / norm (M, 'fro') of 1e-3 or more, and the results
-%   differ by up to several per cent. This one goes on until that is below
-%   1e-3 and the steps are small beside M.
+%   library's stopping rule lets it converge. For PCP it does not always do so.
+%   On matrices with small entries or a bad scale, such as covariances of daily
+%   returns, the LRS library stops early, with norm (M-L-S, 'fro') /
+%   norm (M, 'fro') of about 1e-3 or more, and L differs by up to several per
+%   cent of M. With lambda = 1/sqrt (n) that happens to a few correlation-like
+%   matrices too, which then differ by about 1e-3. denise_solve goes on until
+%   that ratio is below 1e-3 and the steps are small beside the entries of M.
 %
 %   See also DENISE, DENISE_PLOT, DENISE_INFO.
 
