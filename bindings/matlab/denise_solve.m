@@ -22,8 +22,8 @@ function [L, S] = denise_solve (M, method, varargin)
 %   On matrices with small entries or a bad scale, such as covariances of daily
 %   returns, the LRS library stops early, with norm (M-L-S, 'fro') /
 %   norm (M, 'fro') of about 1e-3 or more, and L differs by up to several per
-%   cent of M. With lambda = 1/sqrt (n) that happens to a few correlation-like
-%   matrices too, which then differ by about 1e-3. denise_solve goes on until
+%   cent of M. With lambda = 1/sqrt (n) that happens to a few other matrices
+%   too, whose L then differs by about 1e-3 of M. denise_solve goes on until
 %   that ratio is below 1e-3 and the steps are small beside the entries of M.
 %
 %   See also DENISE, DENISE_PLOT, DENISE_INFO.
