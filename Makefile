@@ -256,7 +256,10 @@ test-cpp: stage
 
 test-octave: build-mex
 	@echo '== the MATLAB binding in Octave'
+	@scripts/need readelf:binutils
 	octave-cli --no-history --norc --quiet tests/octave/run_tests.m
+	@echo '== its gateway as MATLAB would build it'
+	DENISE_CC="$(CC)" tests/matlab/check_gateway.sh "$(STAGE)" build
 
 test-examples: build-examples build-demo build-mex
 	@echo '== the examples, on little data'

@@ -45,6 +45,9 @@ check_table() { # check_table FILE: what the table says if the library is the fa
   same_row "$1" 'PCP, LRS library' 'L = M'
   same_row "$1" 'RPCA-GD, LRS library' 'eigen-truncation'
   has "$1" 'IALM, LRS library +the fake IALM fails' 'FPCP, LRS library +missing: .*fastpcp'
+  # Beside each of the library's methods stands the same one of libdenise; what ran in place of its functions is named.
+  has "$1" '^  PCP, libdenise +(0\.|not in this build)' '^  RPCA-GD, libdenise +(0\.|not in this build)' "to libdenise's\$" \
+    '^Substitute in RPCA-GD, LRS library: maxk' '^Substitute in RPCA-GD, LRS library: lansvd' 'compares programs, not methods'
   ! grep -q 'must not reach' "$1" || fail "the library's own output is in the table" "$1"
 }
 

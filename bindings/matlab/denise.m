@@ -17,7 +17,9 @@ function [L, S, U, report] = denise (M, varargin)
 %
 %   ... = denise (M, k) sets the largest rank of L: k < n, at most 32.
 %
-%   ... = denise (M, 'Name', value, ...) takes these options:
+%   ... = denise (M, 'Name', value, ...), denise (M, k, 'Name', value, ...)
+%   and denise (M, options), where options is a struct, take these options;
+%   [] stands for the default, and of two values the last one counts:
 %      k        as above
 %      threads  threads to use for many matrices (default 1)
 %      model    a model file to use in place of the built-in network. It is
@@ -25,7 +27,8 @@ function [L, S, U, report] = denise (M, varargin)
 %
 %   net = denise ('model.onnx') opens a model file; k and threads may follow.
 %   ... = denise (net, M) and denise (net, M, 'Name', value, ...) use it, and
-%   denise (net, 'close') closes it. `clear all` closes what is left.
+%   denise (net, 'close') closes it. `clear all` closes what is left. The
+%   handle net belongs to this process: parfor workers open their own.
 %
 %   M must be real, full, and symmetric up to rounding. A matrix with NaN or
 %   Inf gives NaN and the warning denise:notFinite; the other pages are not
@@ -33,13 +36,17 @@ function [L, S, U, report] = denise (M, varargin)
 %   denise:class, denise:complex, denise:notSymmetric, denise:handle,
 %   denise:io, denise:format, denise:unsupported, denise:memory.
 %
+%   In MATLAB, M may be a table with n rows and n variables, which is the
+%   matrix, or a timetable of returns with one variable per asset, of which M
+%   is then the covariance. L and S are tables with the same names.
+%
 %   Example:
 %      M = ones (5);  M(3,5) = 1.5;  M(5,3) = 1.5;
 %      [L, S] = denise (M, 1)          % S has the pair that stands out
 %
-%   See also DENISE_INFO, DENISE_SOLVE.
+%   See also DENISE_PLOT, DENISE_INFO, DENISE_SOLVE.
 
-  if (nargin > 0 && isfloat (M))
+  if (nargin > 0 && (isa (M, 'double') || isa (M, 'single')))
     % Spelt out by number of results, which costs Octave less than varargout.
     if (nargout < 2)
       L = denise_mex ('decompose', M, varargin{:});
@@ -50,18 +57,30 @@ function [L, S, U, report] = denise (M, varargin)
     else
       [L, S, U, report] = denise_mex ('decompose', M, varargin{:});
     end
+  elseif (nargin == 0 && nargout == 1)
+    % Octave takes denise.plot (M) for a field of what denise () returns; MATLAB finds the package +denise.
+    L = struct ('plot', @denise_plot, 'solve', @denise_solve, 'info', @denise_info);
   elseif (nargin == 0 || (nargin == 1 && isa (M, 'uint64')))
     error ('denise:argument', 'M is missing: see help denise');
   elseif (ischar (M) || isa (M, 'string'))
-    L = denise_mex ('open', char (M), varargin{:});
-  elseif (isa (M, 'uint64') && strcmp (varargin{1}, 'close'))
+    L = denise_mex ('open', M, varargin{:});
+  elseif (isa (M, 'uint64') && (ischar (varargin{1}) || isa (varargin{1}, 'string')))
+    if (~ strcmpi (varargin{1}, 'close'))
+      error ('denise:argument', 'a matrix or ''close'' is expected after the model, not ''%s''', char (varargin{1}));
+    end
     denise_mex ('close', M);
-  elseif (isa (M, 'uint64'))
+  else
     results = cell (1, 4);
     wanted = max (nargout, 1);
-    [results{1:wanted}] = denise_mex ('decompose', M, varargin{:});
+    if (isa (M, 'uint64'))
+      [A, names] = matrix_from (varargin{1});
+      [results{1:wanted}] = denise_mex ('decompose', M, A, varargin{2:end});
+    else
+      [A, names] = matrix_from (M);
+      [results{1:wanted}] = denise_mex ('decompose', A, varargin{:});
+    end
     [L, S, U, report] = results{:};
-  else
-    error ('denise:class', 'M must be a full array of class single or double, not %s', class (M));
+    L = table_of (L, names);
+    S = table_of (S, names);
   end
 end

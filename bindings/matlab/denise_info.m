@@ -1,4 +1,4 @@
-function varargout = denise_info (model)
+function info = denise_info (varargin)
 %DENISE_INFO  What libdenise is running.
 %
 %   denise_info prints the version of the library, its kernel, and the size
@@ -14,20 +14,18 @@ function varargout = denise_info (model)
 %      n, k     the model's own size and rank
 %      opened   model files that are open
 %      loaded   models in memory, each for one size; at most 16 are kept
+%      threads  threads of theirs that wait for work; at most as many as
+%               there are CPUs are kept, and those that 64 calls did not use
+%               are ended
 %
-%   See also DENISE, DENISE_SOLVE.
+%   See also DENISE, DENISE_PLOT, DENISE_SOLVE.
 
-  if (nargin == 0)
-    info = denise_mex ('info');
-  elseif (isa (model, 'string'))
-    info = denise_mex ('info', char (model));
-  else
-    info = denise_mex ('info', model);
-  end
+  found = denise_mex ('info', varargin{:});
   if (nargout > 0)
-    varargout{1} = info;
+    info = found;
     return;
   end
-  fprintf ('libdenise %s (ABI %d), kernel %s\n', info.version, info.abi, info.kernel);
-  fprintf ('n = %d, k = %d unless told otherwise; %d opened, %d in memory\n', info.n, info.k, info.opened, info.loaded);
+  fprintf ('libdenise %s (ABI %d), kernel %s\n', found.version, found.abi, found.kernel);
+  fprintf ('n = %d, k = %d unless told otherwise; %d opened, %d in memory, %d threads wait\n', ...
+           found.n, found.k, found.opened, found.loaded, found.threads);
 end

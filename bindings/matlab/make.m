@@ -7,48 +7,66 @@ function make (prefix, target)
 %
 %   make (prefix) uses the library that `make install PREFIX=prefix` installed.
 %   make (prefix, target) writes the MEX file into the folder target.
+%   Both may be relative or start with ~.
 %
 %   Then: addpath the folder of this file, and see help denise.
 
   here = fileparts (mfilename ('fullpath'));
-  if (nargin < 2)
-    target = here;
-  end
-  if (nargin < 1 || isempty (prefix))
-    prefix = find_prefix (here);
-  elseif (~ is_prefix (prefix))
-    error ('denise:make', 'no libdenise in %s: include/denise.h and lib/libdenise.so should be there', prefix);
-  end
   if (ispc ())
     error ('denise:make', 'libdenise is built for Linux: there is no MEX file for Windows yet');
   end
+  if (nargin < 1 || isempty (prefix))
+    prefix = find_prefix (here);
+  end
+  if (nargin < 2)
+    target = here;
+  end
+  prefix = absolute (prefix, 'prefix');
+  target = absolute (target, 'target');
+  if (~ is_prefix (prefix))
+    error ('denise:make', 'no libdenise in %s: include/denise.h and lib/libdenise.so should be there', prefix);
+  end
 
-  % The path of the library is written into the MEX file, so that it is found without LD_LIBRARY_PATH.
-  source = fullfile (here, 'denise_mex.c');
-  include = ['-I' fullfile(prefix, 'include')];
-  folder = fullfile (prefix, 'lib');
-  fprintf ('building denise_mex with the library in %s\n', folder);
+  fprintf ('building denise_mex with the library in %s\n', fullfile (prefix, 'lib'));
   clear denise_mex;
-  if (exist ('OCTAVE_VERSION', 'builtin'))
-    % Paths with spaces confuse mkoctfile only where it writes to.
-    old = cd (target);
-    back = onCleanup (@() cd (old));
-    [output, status] = mkoctfile ('--mex', '-o', 'denise_mex.mex', include, source, ['-L' folder], '-ldenise', ...
-                                  ['-Wl,-rpath,' folder]);
-    if (status ~= 0)
-      error ('denise:make', 'mkoctfile failed (on Debian it needs the package octave-dev)\n%s', output);
-    end
-    clear back;
+  octave = exist ('OCTAVE_VERSION', 'builtin') ~= 0;
+  words = mex_arguments (here, prefix, target, octave);
+  if (octave)
+    build_in_octave (words, target);
   else
-    mex ('-R2018a', include, ['-L' folder], '-ldenise', ['LDFLAGS=$LDFLAGS -Wl,-rpath,' folder], ...
-         '-outdir', target, source);
+    mex (words{:});
   end
 
   % A first call, so that a library that cannot be loaded shows up here and not later.
   old = addpath (target, here);
   back = onCleanup (@() path (old));
   denise_info ();
-  fprintf ('built. To use it: addpath %s\n', target);
+  fprintf ('built. To use it: addpath %s\n', here);
+  if (~ strcmp (target, here))
+    fprintf ('                  addpath %s\n', target);
+  end
+end
+
+% mkoctfile leaves objects where it runs, and spaces confuse it in the name that it writes to.
+function build_in_octave (words, target)
+  objects = tempname ();
+  mkdir (objects);
+  old = cd (objects);
+  back = onCleanup (@() leave (old, objects));
+  [output, status] = mkoctfile (words{:});
+  if (status ~= 0)
+    error ('denise:make', 'mkoctfile failed with status %d: the compiler''s messages are above\n%s', status, output);
+  end
+  [good, message] = copyfile ('denise_mex.mex', target);
+  if (~ good)
+    error ('denise:make', 'cannot write denise_mex.mex into %s: %s', target, message);
+  end
+end
+
+function leave (old, folder)
+  cd (old);
+  delete (fullfile (folder, '*'));
+  rmdir (folder);
 end
 
 function prefix = find_prefix (here)
@@ -59,7 +77,7 @@ function prefix = find_prefix (here)
     places = {fullfile(fileparts (fileparts (here)), 'build', 'stage'), '/usr/local', '/usr'};
   end
   for i = 1:numel (places)
-    if (is_prefix (places{i}))
+    if (is_prefix (home (places{i})))
       prefix = places{i};
       return;
     end
@@ -69,5 +87,27 @@ function prefix = find_prefix (here)
 end
 
 function yes = is_prefix (folder)
-  yes = exist (fullfile (folder, 'include', 'denise.h'), 'file') && exist (fullfile (folder, 'lib', 'libdenise.so'), 'file');
+  yes = exist (fullfile (folder, 'include', 'denise.h'), 'file') && ...
+        exist (fullfile (folder, 'lib', 'libdenise.so'), 'file');
+end
+
+% Compilers and the loader know neither ~ nor the folder that this was called in. A path that is absolute stays as it
+% is: a link in it may be meant to change.
+function folder = absolute (folder, what)
+  given = char (folder);
+  folder = home (given);
+  if (~ exist (folder, 'dir'))
+    error ('denise:make', '%s: there is no folder %s', what, given);
+  end
+  if (folder(1) ~= '/')
+    old = cd (folder);
+    folder = pwd ();
+    cd (old);
+  end
+end
+
+function folder = home (folder)
+  if (strcmp (folder, '~') || strncmp (folder, '~/', 2))
+    folder = [getenv('HOME') folder(2:end)];
+  end
 end

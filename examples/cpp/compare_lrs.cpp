@@ -2,9 +2,9 @@
 //
 //   compare_lrs [LRS_PATH] [--count N] [--prices prices.csv]
 //
-// LRS_PATH, an argument or a variable of the environment, is a clone of the LRS library: Octave or MATLAB
-// then runs its real functions, through examples/matlab/lrs_batch.m. Without it, the methods of denise_solve_batch
-// take their place. Run it from the top of the source tree. Every figure is measured in this run.
+// The methods are those of denise_solve_batch. If LRS_PATH, an argument or a variable of the environment, is a clone
+// of the LRS library, Octave or MATLAB runs its functions too, through examples/matlab/lrs_batch.m, and each method has
+// two rows. Run it from the top of the source tree. Every figure is measured in this run.
 #include <denise.hpp>
 
 #include "matrices.hpp"
@@ -15,6 +15,7 @@
 #include <fstream>
 #include <map>
 #include <optional>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <unistd.h>
@@ -35,6 +36,7 @@ struct Result {
   Matrices l;
   double microseconds = 0;  // per matrix, median
   std::string note;         // why there is no result
+  std::string substitutes;  // functions of ours that ran inside the LRS library's
 };
 
 // One set of matrices, a column of the table.
@@ -45,7 +47,20 @@ struct Set {
   std::map<std::string, Result> results;
 };
 
-const std::vector<std::string> lrs_names{"PCP", "IALM", "FPCP", "RPCA-GD"};
+// The classical methods, in the order of examples/matlab/private/lrs_methods.m.
+struct Classical {
+  const char* name;
+  denise::method method;
+  bool paper_lambda;  // for PCP and IALM: c / sqrt(n), else 1 / sqrt(n), as the LRS library calls them
+};
+const std::vector<Classical> classical{
+    {"PCP", denise::method::pcp, true},   {"PCP*", denise::method::pcp, false},
+    {"IALM", denise::method::ialm, true}, {"IALM*", denise::method::ialm, false},
+    {"FPCP", denise::method::fpcp, true}, {"RPCA-GD", denise::method::rpca_gd, true},
+};
+const std::string ours = ", libdenise", theirs = ", LRS library";
+const std::string denise_row = "Denise, by denise.hpp", eigen_row = "eigen-truncation, libdenise",
+                  nothing_row = "L = M (do nothing)";
 
 // ------------------------------------------------------------------------------------------ methods
 
@@ -59,7 +74,7 @@ Result run_denise(const denise::model& model, const Matrices& m) {
       times.push_back(microseconds([&] { model.decompose(1, &in[at], nullptr, &l[at], &s[at]); }));
     }
   }
-  return {Matrices(l.begin(), l.end()), median(times), ""};
+  return {Matrices(l.begin(), l.end()), median(times), "", ""};
 }
 
 Result run_solver(denise::method method, const Matrices& m, double c) {
@@ -70,16 +85,16 @@ Result run_solver(denise::method method, const Matrices& m, double c) {
   for (std::size_t at = 0; at < m.size(); at += nn) {
     denise::status code{};
     times.push_back(microseconds([&] { code = denise::try_solve(method, n, k, 1, &m[at], &l[at], &s[at], lambda); }));
-    if (code == denise::status::unsupported) return {{}, 0, "not in this build"};
-    if (code != denise::status::ok) return {{}, 0, denise::to_string(code)};
+    if (code == denise::status::unsupported) return {{}, 0, "not in this build", ""};
+    if (code != denise::status::ok) return {{}, 0, denise::to_string(code), ""};
   }
-  return {l, median(times), ""};
+  return {l, median(times), "", ""};
 }
 
 void run_solvers(Set& set) {
-  using denise::method;
-  const method methods[] = {method::pcp, method::ialm, method::fpcp, method::rpca_gd};
-  for (std::size_t i = 0; i < lrs_names.size(); ++i) set.results[lrs_names[i]] = run_solver(methods[i], set.m, set.c);
+  for (const Classical& one : classical) {
+    set.results[one.name + ours] = run_solver(one.method, set.m, one.paper_lambda ? set.c : 1);
+  }
 }
 
 // ----------------------------------------------------------------------------------- the LRS library
@@ -114,7 +129,7 @@ std::optional<std::string> interpreter() {
 }
 
 // The folder is the interface: each set is written as N.f64 (numbers) and N.txt (count and c), and comes back as
-// N.METHOD.f64 and N.METHOD.txt (seconds per matrix, or - and the reason why there is nothing).
+// N.I.f64 and N.I.txt for method I = 1, 2... (seconds per matrix and substitutes, or - and why there is nothing).
 void run_lrs(std::vector<Set>& sets, const std::string& lrs) {
   if (!fs::is_directory(fs::path(lrs) / "algorithms")) {
     throw std::runtime_error(lrs + " is not the LRS library: it has no folder 'algorithms'");
@@ -144,8 +159,8 @@ void run_lrs(std::vector<Set>& sets, const std::string& lrs) {
     throw std::runtime_error("the run of the LRS library failed; its messages are above");
   }
   for (std::size_t i = 0; i < sets.size(); ++i) {
-    for (const std::string& name : lrs_names) {
-      const std::string base = (folder.path / (std::to_string(i) + "." + name)).string();
+    for (std::size_t r = 0; r < classical.size(); ++r) {
+      const std::string base = (folder.path / (std::to_string(i) + "." + std::to_string(r + 1))).string();
       Result result;
       std::ifstream text(base + ".txt");
       std::string seconds;
@@ -156,10 +171,10 @@ void run_lrs(std::vector<Set>& sets, const std::string& lrs) {
         result.l.resize(sets[i].m.size());
         std::ifstream numbers(base + ".f64", std::ios::binary);
         numbers.read(reinterpret_cast<char*>(result.l.data()), std::streamsize(result.l.size() * sizeof(double)));
-        if (!numbers) throw std::runtime_error("no results of " + name + " came back");
-        result.note.clear();
+        if (!numbers) throw std::runtime_error(std::string("no results of ") + classical[r].name + " came back");
+        result.substitutes.swap(result.note);
       }
-      sets[i].results[name] = result;
+      sets[i].results[classical[r].name + theirs] = result;
     }
   }
 }
@@ -176,9 +191,16 @@ std::string time_text(double microseconds) {
   return text;
 }
 
-void print_row(const std::vector<Set>& sets, const std::string& key, const std::string& label, double denise_time) {
-  std::printf("  %-30s", label.c_str());
+// The median over the sets; 0 if there is no result.
+double time_of(const std::vector<Set>& sets, const std::string& key) {
   std::vector<double> times;
+  for (const Set& set : sets) times.push_back(set.results.at(key).microseconds);
+  return median(times);
+}
+
+// `same` is the row of the same method in libdenise, or empty.
+void print_row(const std::vector<Set>& sets, const std::string& key, const std::string& same = "") {
+  std::printf("  %-30s", key.c_str());
   for (const Set& set : sets) {
     const Result& result = set.results.at(key);
     if (!result.note.empty()) {
@@ -190,14 +212,14 @@ void print_row(const std::vector<Set>& sets, const std::string& key, const std::
     } else {
       std::printf("%9.5f", mean_error(result.l, set.l0, set.l0));
     }
-    times.push_back(result.microseconds);
   }
-  const double time = median(times);
-  if (time > 0) std::printf("%12s%11.0f x", time_text(time).c_str(), time / denise_time);
+  const double time = time_of(sets, key), same_time = same.empty() ? 0 : time_of(sets, same);
+  if (time > 0) std::printf("%12s%11.0f x", time_text(time).c_str(), time / time_of(sets, denise_row));
+  if (same_time > 0) std::printf("%15.0f x", time / same_time);
   std::printf("\n");
 }
 
-void print_table(const std::vector<Set>& sets, const std::string& source) {
+void print_table(const std::vector<Set>& sets, bool with_lrs) {
   const bool stocks = sets.back().l0.empty();
   std::printf("  %-30s%s%s\n", "", "error of L, ||L - L0|| / ||L0||", stocks ? "      stocks" : "");
   std::printf("  %-30s", "zeros in S0");
@@ -205,14 +227,29 @@ void print_table(const std::vector<Set>& sets, const std::string& source) {
     if (!set.l0.empty()) std::printf("%9s", set.name.c_str());
   }
   if (stocks) std::printf("%17s%12s", "||M-L|| / ||M||", "zeros in S");
-  std::printf("%12s%13s\n", "one matrix", "to Denise");
-  std::vector<double> times;
-  for (const Set& set : sets) times.push_back(set.results.at("Denise").microseconds);
-  const double denise_time = median(times);
-  print_row(sets, "Denise", "Denise, by denise.hpp", denise_time);
-  for (const std::string& name : lrs_names) print_row(sets, name, name + ", " + source, denise_time);
-  print_row(sets, "eigen", "eigen-truncation, libdenise", denise_time);
-  print_row(sets, "nothing", "L = M (do nothing)", denise_time);
+  std::printf("%12s%13s%s\n", "one matrix", "to Denise", with_lrs ? "   to libdenise's" : "");
+  print_row(sets, denise_row);
+  for (const Classical& one : classical) {
+    if (with_lrs) print_row(sets, one.name + theirs, one.name + ours);
+    print_row(sets, one.name + ours);
+  }
+  print_row(sets, eigen_row);
+  print_row(sets, nothing_row);
+  std::printf("\n  * with lambda = 1/sqrt(n), as the LRS library calls it; else with the value of the Denise paper.\n");
+}
+
+// What the times of the LRS library depend on.
+void print_conditions(const Set& set) {
+  std::printf("\nThe LRS library ran in Octave or MATLAB, which interprets it, and was timed there; libdenise is\n"
+              "compiled. So the last column compares programs, not methods: for methods, compare rows of libdenise\n"
+              "with Denise.\n");
+  for (const Classical& one : classical) {
+    std::istringstream names(set.results.at(one.name + theirs).substitutes);
+    for (std::string name; names >> name;) {
+      std::printf("Substitute in %s%s: %s, from examples/matlab/fallback, since the library's does not run here.\n",
+                  one.name, theirs.c_str(), name.c_str());
+    }
+  }
 }
 
 Arguments parse(int argc, char** argv) {
@@ -267,20 +304,19 @@ int main(int argc, char** argv) try {
   std::printf("libdenise %s, kernel %s; %zu x %zu matrices, rank %zu, %zu in each column; one thread, one per call\n\n",
               denise::version(), model.kernel(), n, n, k, arguments.count);
   for (Set& set : sets) {
-    set.results["Denise"] = run_denise(model, set.m);
-    set.results["eigen"] = run_solver(denise::method::eigen, set.m, 0);
-    set.results["nothing"] = {set.m, 0, ""};
+    set.results[denise_row] = run_denise(model, set.m);
+    set.results[eigen_row] = run_solver(denise::method::eigen, set.m, 0);
+    set.results[nothing_row] = {set.m, 0, "", ""};
+    run_solvers(set);
   }
-  if (arguments.lrs.empty()) {
-    for (Set& set : sets) run_solvers(set);
-    print_table(sets, "libdenise");
-    std::printf("\nThese are this library's own versions of the methods. For the real ones:\n"
+  if (!arguments.lrs.empty()) run_lrs(sets, arguments.lrs);
+  print_table(sets, !arguments.lrs.empty());
+  if (!arguments.lrs.empty()) {
+    print_conditions(sets.front());
+  } else {
+    std::printf("\nThese are this library's own versions of the methods. For the LRS library's beside them:\n"
                 "  git clone --recursive https://github.com/andrewssobral/lrslibrary\n"
                 "  LRS_PATH=$PWD/lrslibrary make examples        (needs octave or matlab)\n");
-  } else {
-    run_lrs(sets, arguments.lrs);
-    print_table(sets, "LRS library");
-    std::printf("\nThe LRS library ran in Octave or MATLAB and was timed there, function by function.\n");
   }
   return 0;
 } catch (const std::exception& error) {

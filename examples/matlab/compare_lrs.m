@@ -1,9 +1,10 @@
 function compare_lrs (lrs, count, picture)
 %COMPARE_LRS  Denise beside PCP, IALM, FPCP and RPCA-GD: a table and a picture.
 %
-%   compare_lrs runs them on synthetic matrices and on correlations of stocks. LRS_PATH, a variable of the
-%   environment, is a clone of the LRS library whose real functions are then used; without it, the methods of
-%   denise_solve take their place.
+%   compare_lrs runs them on synthetic matrices and on correlations of stocks, by denise_solve. If LRS_PATH, a
+%   variable of the environment, is a clone of the LRS library, its own functions run too: each method then has two
+%   rows. The LRS library's are programs that MATLAB or Octave interprets; what the network gains is seen against
+%   the rows of libdenise, which are compiled like it.
 %
 %   compare_lrs (path, count, picture) gives the path of the library ('' for none), the number of matrices in each
 %   column (default 10), and the name of the picture (default compare_lrs.png).
@@ -46,21 +47,19 @@ function compare_lrs (lrs, count, picture)
   for i = 1:numel (sets)
     M = sets(i).M;
     results = one_by_one ('Denise, by denise.m', M, @(m) denise (m, k));
-    if (isempty (lrs))
-      lambda = sets(i).c / sqrt (n);
-      results(end+1) = one_by_one ('PCP, libdenise', M, @(m) denise_solve (m, 'pcp', k, lambda));
-      results(end+1) = one_by_one ('IALM, libdenise', M, @(m) denise_solve (m, 'ialm', k, lambda));
-      results(end+1) = one_by_one ('FPCP, libdenise', M, @(m) denise_solve (m, 'fpcp', k));
-      results(end+1) = one_by_one ('RPCA-GD, libdenise', M, @(m) denise_solve (m, 'rpca_gd', k));
-    else
+    ours = classical_methods (M, k, sets(i).c);
+    theirs = ours([]);
+    if (~ isempty (lrs))
       theirs = lrs_methods (lrs, M, k, sets(i).c);
-      for r = 1:numel (theirs)
-        theirs(r).name = [theirs(r).name ', LRS library'];
-        results(end+1) = orderfields (theirs(r), results);
+    end
+    for r = 1:numel (ours)
+      if (~ isempty (theirs))
+        results(end+1) = labelled (theirs(r), 'LRS library', results);
       end
+      results(end+1) = labelled (ours(r), 'libdenise', results);
     end
     results(end+1) = one_by_one ('eigen-truncation, libdenise', M, @(m) denise_solve (m, 'eigen', k));
-    nothing = struct ('name', 'L = M (do nothing)', 'L', M, 'S', 0 * M, 'seconds', 0, 'note', '');
+    nothing = struct ('name', 'L = M (do nothing)', 'L', M, 'S', 0 * M, 'seconds', 0, 'note', '', 'substitutes', {{}});
     results(end+1) = orderfields (nothing, results);
     sets(i).results = results;
   end
@@ -69,39 +68,50 @@ function compare_lrs (lrs, count, picture)
   fprintf ('libdenise %s, kernel %s; %d x %d matrices, rank %d, %d in each column, one per call\n\n', ...
            info.version, info.kernel, n, n, k, count);
   print_table (sets);
-  if (isempty (lrs))
-    fprintf ('\nThese are libdenise''s own versions of the methods. For the real ones:\n');
+  fprintf ('\n  * with lambda = 1/sqrt(n), as the LRS library calls it; else with the value of the Denise paper.\n');
+  if (~ isempty (lrs))
+    print_conditions (sets);
+  else
+    fprintf ('\nThese are libdenise''s own versions of the methods. For the LRS library''s beside them:\n');
     fprintf ('  git clone --recursive https://github.com/andrewssobral/lrslibrary\n');
     fprintf ('  compare_lrs (''lrslibrary'')\n');
   end
 
-  results = sets(end).results;
-  results = results(cellfun ('isempty', {results.note}));
-  parts = cell (numel (results) - 1, 2);
-  for r = 1:numel (results) - 1   % all but L = M
+  results = sets(end).results(1:end-1);   % all but L = M
+  names = {results.name};
+  twice = ~ cellfun ('isempty', strfind (names, '*'));
+  if (~ isempty (lrs))   % of each method the row of the LRS library
+    twice = twice | [false, cellfun(@strcmp, strtok (names(2:end), ','), strtok (names(1:end-1), ','))];
+  end
+  results = results(cellfun ('isempty', {results.note}) & ~ twice);
+  parts = cell (numel (results), 2);
+  for r = 1:numel (results)
     parts(r,:) = {results(r).L(:,:,1), results(r).S(:,:,1)};
   end
   fprintf ('\n');
-  draw (picture, sets(end).M(:,:,1), strtok ({results(1:end-1).name}, ','), parts);
+  draw (picture, sets(end).M(:,:,1), strtok ({results.name}, ','), parts);
 end
 
-% Every page by itself, timed. The first runs twice, for warmth.
-function result = one_by_one (name, M, call)
-  result = struct ('name', name, 'L', NaN (size (M)), 'S', NaN (size (M)), 'seconds', NaN (1, size (M, 3)), 'note', '');
-  try
-    [~, ~] = call (M(:,:,1));
-    for q = 1:size (M, 3)
-      start = tic ();
-      [L, S] = call (M(:,:,q));
-      result.seconds(q) = toc (start);
-      result.L(:,:,q) = L;
-      result.S(:,:,q) = S;
-    end
-  catch problem
-    if (strcmp (problem.identifier, 'denise:unsupported'))
-      result.note = 'not in this build';
-    else
-      result.note = problem.message;
+function result = labelled (result, source, like)
+  result.name = [result.name ', ' source];
+  result = orderfields (result, like);
+end
+
+% What the times of the LRS library depend on.
+function print_conditions (sets)
+  host = 'MATLAB';
+  if (exist ('OCTAVE_VERSION', 'builtin'))
+    host = 'Octave';
+  end
+  fprintf ('\nThe LRS library ran in %s %s, which interprets it; libdenise is compiled. So the last column\n', ...
+           host, version ());
+  fprintf ('compares programs, not methods: for methods, compare rows of libdenise with Denise. All times contain\n');
+  fprintf ('what a call costs %s itself, some 0.05 ms; examples/cpp/compare_lrs times libdenise without it.\n', host);
+  names = {'lansvd', 'maxk'};
+  reasons = {'svd (PROPACK, a submodule of the library, is not there)', 'sort (its compiled maxk does not load)'};
+  for r = 1:numel (sets(1).results)
+    for name = sets(1).results(r).substitutes
+      fprintf ('Substitute in %s: %s by %s.\n', sets(1).results(r).name, name{1}, reasons{strcmp (name{1}, names)});
     end
   end
 end
@@ -116,7 +126,11 @@ function print_table (sets)
       fprintf ('%9s', sets(i).name);
     end
   end
-  fprintf ('%13s%13s\n', 'one matrix', 'to Denise');
+  fprintf ('%13s%13s', 'one matrix', 'to Denise');
+  if (any (~ cellfun ('isempty', strfind ({sets(1).results.name}, 'LRS library'))))
+    fprintf ('%17s', 'to libdenise''s');
+  end
+  fprintf ('\n');
   fastest = median_time (sets, 1);
   for r = 1:numel (sets(1).results)
     fprintf ('  %-30s', sets(1).results(r).name);
@@ -135,7 +149,13 @@ function print_table (sets)
     end
     seconds = median_time (sets, r);
     if (seconds > 0)
-      fprintf ('%10.3f ms%11.0f x', 1000 * seconds, seconds / fastest);
+      fprintf ('%10.3f ms%11.1f x', 1000 * seconds, seconds / fastest);
+    end
+    if (~ isempty (strfind (sets(1).results(r).name, 'LRS library')))
+      same = median_time (sets, r + 1);   % the row below is the same method
+      if (seconds > 0 && same > 0)
+        fprintf ('%15.0f x', seconds / same);
+      end
     end
     fprintf ('\n');
   end
@@ -150,18 +170,4 @@ end
 function value = relative (A, B)
   ratios = sqrt (sum (sum (A .^ 2, 1), 2) ./ sum (sum (B .^ 2, 1), 2));
   value = mean (ratios(:));
-end
-
-% The binding and its MEX file, which may be built beside it or in build/matlab.
-function find_denise ()
-  root = fileparts (fileparts (fileparts (mfilename ('fullpath'))));
-  if (~ exist ('denise', 'file'))
-    addpath (fullfile (root, 'bindings', 'matlab'));
-  end
-  if (~ exist ('denise_mex', 'file') && exist (fullfile (root, 'build', 'matlab'), 'dir'))
-    addpath (fullfile (root, 'build', 'matlab'));
-  end
-  if (~ exist ('denise_mex', 'file'))
-    error ('denise:make', 'the MEX file is not built: run make in %s', fullfile (root, 'bindings', 'matlab'));
-  end
 end

@@ -17,10 +17,10 @@ function lrs_batch ()
     fclose (file);
     results = lrs_methods (getenv ('COMPARE_LRS'), M, k, settings(2));
     for r = 1:numel (results)
-      base = fullfile (folder, [name '.' results(r).name]);
+      base = fullfile (folder, sprintf ('%s.%d', name, r));   % by number: the program has the same list
       text = fopen ([base '.txt'], 'w');
       if (isempty (results(r).note))
-        fprintf (text, '%.9g\n', median (results(r).seconds));
+        fprintf (text, '%.9g %s\n', median (results(r).seconds), strjoin (results(r).substitutes, ' '));
         file = fopen ([base '.f64'], 'w');
         fwrite (file, results(r).L, 'double');
         fclose (file);

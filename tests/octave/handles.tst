@@ -1,26 +1,5 @@
 ## Models that are opened and closed, and the life of the MEX file.
 
-%!test
-%! m = cov (reshape (sin (1:2000), 100, 20));
-%! net = denise ("models/default.onnx");
-%! assert (class (net), "uint64");
-%! assert (isequal (denise (net, m), denise (m)));
-%! [l, s, u, report] = denise (net, m, 2);
-%! assert (size (u), [20 2]);
-%! assert (isequal (denise (net, single (m), "threads", 2), denise (single (m))));
-%! assert (size (denise (net, eye (7))), [7 7]);     # another size of the same file
-%! assert (denise_info (net).k, 3);
-%! denise (net, "close");
-
-## Its own options, which a call may change.
-%!test
-%! net = denise ("models/default.onnx", "k", 2, "threads", 2);
-%! [~, ~, u] = denise (net, eye (6));
-%! assert (size (u), [6 2]);
-%! [~, ~, u] = denise (net, eye (6), 4);
-%! assert (size (u), [6 4]);
-%! denise (net, "close");
-
 ## Numbers that are no models: closed, invented, of another class or size.
 %!test
 %! net = denise ("models/default.onnx");
@@ -30,16 +9,8 @@
 %! fail ("denise (net, eye (3))", "not an open model");
 %! fail ("denise (net, 'close')", "not an open model");
 %! denise (other, "close");
-%!error id=denise:handle denise (uint64 (0), eye (3))
-%!error id=denise:handle denise (uint64 (1), eye (3))
-%!error id=denise:handle denise (uint64 (12345678901234), "close")
-%!error id=denise:handle denise (uint64 ([1 2]), eye (3))
-%!error id=denise:handle denise (zeros (0, 0, "uint64"), eye (3))
-%!error id=denise:handle denise_info (7)
-%!error id=denise:argument denise (uint64 (1))
 %!error id=denise:shape net = denise ("models/default.onnx"); denise (net, ones (2, 3))
 %!error id=denise:argument net = denise ("models/default.onnx"); denise (net, eye (4), "model", "models/default.onnx")
-%!error id=denise:class net = denise ("models/default.onnx"); denise (net, "open")
 
 ## A model from before a clear is gone, and no later one takes its number.
 %!test
@@ -57,6 +28,35 @@
 %!   assert (size (denise (eye (n))), [n n]);
 %! endfor
 %! assert (denise_info ().loaded <= 16);
+
+## Threads wait only as long as they may be needed: more than there are CPUs end with the call, others when 64 calls did
+## not use them.
+%!test
+%! batch = repmat (matrices (1), [1 1 100]);
+%! clear denise_mex
+%! denise (batch);
+%! before = status_of ("Threads");
+%! denise (batch, "threads", 256);
+%! assert (status_of ("Threads"), before);
+%! info = denise_info ();
+%! assert (info.threads, 0);
+%! denise (batch, "threads", 2);
+%! assert (status_of ("Threads"), before + 1);
+%! info = denise_info ();
+%! assert (info.threads, 1);
+%! net = denise ("models/default.onnx", "threads", 2);
+%! for n = 5:40  # as many models with threads
+%!   denise (eye (n), "threads", 2);
+%!   denise (net, eye (n));
+%!   assert (status_of ("Threads") <= before + nproc ());
+%! endfor
+%! for i = 1:65
+%!   denise (eye (3));
+%! endfor
+%! assert (status_of ("Threads"), before);
+%! assert (denise (net, batch), denise (batch));  # ready again when it is needed
+%! denise (net, "close");
+%! assert (status_of ("Threads"), before);
 
 ## The table of files is finite, says so, and is usable again afterwards.
 %!test

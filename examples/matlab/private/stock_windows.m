@@ -11,7 +11,7 @@ function M = stock_windows (count)
   folder = tempname ();
   mkdir (folder);
   unpacked = gunzip (packed, folder);
-  prices = dlmread (unpacked{1}, ',', 1, 1);
+  prices = read_prices (unpacked{1});
   delete (unpacked{1});
   rmdir (folder);
 

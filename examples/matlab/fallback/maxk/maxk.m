@@ -3,6 +3,7 @@ function [values, places] = maxk (a, k, dim, varargin)
 %
 %   For programs without MATLAB's function of that name. Further options, which only say in which order the
 %   entries may come, are ignored: they come sorted.
+  substitute ('maxk');
   if (nargin < 3)
     dim = 1;
   end

@@ -1,0 +1,10 @@
+% Denise: covariance matrices as low-rank plus sparse
+%
+% Split
+%   denise       - Split covariance matrices into a low-rank and a sparse part
+%   denise_plot  - Draw M = L + S as three heat maps; also denise.plot
+%   denise_solve - Split matrices with a classical method; also denise.solve
+%
+% Set up
+%   denise_info  - What libdenise is running; also denise.info
+%   make         - Build the MEX file of libdenise, in MATLAB or in Octave

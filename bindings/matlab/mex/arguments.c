@@ -1,0 +1,119 @@
+#include "arguments.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+  const char *name;
+  unsigned bit;
+} options[] = {{"k", OPTION_K}, {"threads", OPTION_THREADS}, {"model", OPTION_MODEL}, {"lambda", OPTION_LAMBDA}};
+enum { OPTIONS = sizeof options / sizeof options[0] };
+
+static int is_text(const mxArray *value) { return mxIsChar(value) || mxIsClass(value, "string"); }
+
+/* Not by mxArrayToString, whose memory Octave does not take back. */
+char *text(const mxArray *value, const char *what) {
+  if (mxIsClass(value, "string")) { /* MATLAB's other kind of text */
+    mxArray *in = (mxArray *)value, *out = NULL;
+    mexCallMATLAB(1, &out, 1, &in, "char");
+    value = out;
+  }
+  if (!mxIsChar(value) || mxGetNumberOfDimensions(value) != 2 || (mxGetM(value) != 1 && !mxIsEmpty(value))) {
+    mexErrMsgIdAndTxt("denise:argument", "%s must be text: a string or a row of characters, not %s", what,
+                      mxIsChar(value) ? "several rows" : mxGetClassName(value));
+  }
+  const size_t size = 4 * (size_t)mxGetNumberOfElements(value) + 1; /* as UTF-8 */
+  char *string = mxMalloc(size);
+  string[0] = '\0';
+  if (!mxIsEmpty(value) && mxGetString(value, string, (mwSize)size) != 0) {
+    mexErrMsgIdAndTxt("denise:argument", "%s cannot be read", what);
+  }
+  return string;
+}
+
+static double real_scalar(const mxArray *value, const char *what) {
+  if (!mxIsNumeric(value)) {
+    mexErrMsgIdAndTxt("denise:argument", "%s must be a number, not %s", what, mxGetClassName(value));
+  }
+  if (mxIsComplex(value) || mxIsSparse(value) || mxGetNumberOfElements(value) != 1) {
+    mexErrMsgIdAndTxt("denise:argument", "%s must be one real number", what);
+  }
+  return mxGetScalar(value);
+}
+
+static uint32_t positive(const mxArray *value, const char *what) {
+  const double number = real_scalar(value, what);
+  if (!(number >= 1 && number == floor(number))) {
+    mexErrMsgIdAndTxt("denise:argument", "%s must be a whole number from 1 on, not %g", what, number);
+  }
+  return number < 1e9 ? (uint32_t)number : (uint32_t)1000000000; /* more than the library takes, and it says so */
+}
+
+static void set(wishes *result, unsigned bit, const mxArray *value) {
+  if (value == NULL || mxIsEmpty(value)) return; /* NULL: a field that MATLAB never filled */
+  if (bit == OPTION_K) {
+    result->k = positive(value, "k");
+  } else if (bit == OPTION_THREADS) {
+    result->threads = positive(value, "threads");
+  } else if (bit == OPTION_MODEL) {
+    const char *model = text(value, "model");
+    result->model = model[0] != '\0' ? model : NULL; /* "", which is not empty for MATLAB */
+  } else {
+    result->lambda = real_scalar(value, "lambda");
+    if (!(result->lambda >= 0) || isinf(result->lambda)) {
+      mexErrMsgIdAndTxt("denise:argument", "lambda must be positive (0 or []: the value of the paper), not %g",
+                        result->lambda);
+    }
+  }
+}
+
+static int same_word(const char *a, const char *b) {
+  for (; *a != '\0' && (*a | 32) == (*b | 32); ++a, ++b) {}
+  return *a == '\0' && *b == '\0';
+}
+
+static void set_by_name(wishes *result, const char *name, const mxArray *value, unsigned allowed) {
+  char names[64] = "";
+  for (int i = 0; i < OPTIONS; ++i) {
+    if ((allowed & options[i].bit) == 0) continue;
+    if (same_word(name, options[i].name)) {
+      set(result, options[i].bit, value);
+      return;
+    }
+    const int last = allowed < 2 * options[i].bit; /* no higher bit */
+    const size_t used = strlen(names);
+    snprintf(names + used, sizeof names - used, "%s%s", used == 0 ? "" : last ? " and " : ", ", options[i].name);
+  }
+  mexErrMsgIdAndTxt("denise:argument", "unknown option '%s': there are %s", name, names);
+}
+
+wishes parse_options(int count, const mxArray *arguments[], unsigned allowed, const unsigned *plain) {
+  wishes result = {0, 0, NULL, 0};
+  int i = 0;
+  for (; *plain != 0 && i < count && mxIsNumeric(arguments[i]); ++plain, ++i) set(&result, *plain, arguments[i]);
+  while (i < count) {
+    if (mxIsStruct(arguments[i])) {
+      if (mxGetNumberOfElements(arguments[i]) != 1) {
+        mexErrMsgIdAndTxt("denise:argument", "a struct of options must be 1-by-1: it has %lu elements",
+                          (unsigned long)mxGetNumberOfElements(arguments[i]));
+      }
+      for (int field = 0; field < mxGetNumberOfFields(arguments[i]); ++field) {
+        set_by_name(&result, mxGetFieldNameByNumber(arguments[i], field),
+                    mxGetFieldByNumber(arguments[i], 0, field), allowed);
+      }
+      i += 1;
+    } else if (is_text(arguments[i])) {
+      const char *name = text(arguments[i], "the name of an option");
+      if (i + 1 == count) mexErrMsgIdAndTxt("denise:argument", "option '%s' has no value", name);
+      set_by_name(&result, name, arguments[i + 1], allowed);
+      i += 2;
+    } else {
+      mexErrMsgIdAndTxt("denise:argument",
+                        "the name of an option or a struct of options is expected where there is a %s%s",
+                        mxGetClassName(arguments[i]),
+                        mxIsNumeric(arguments[i]) ? ": too many numbers without a name" : "");
+    }
+  }
+  return result;
+}

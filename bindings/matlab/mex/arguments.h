@@ -1,0 +1,26 @@
+/* What the user wrote after M: values, names with values, structs of options. */
+#ifndef DENISE_MEX_ARGUMENTS_H
+#define DENISE_MEX_ARGUMENTS_H
+
+#include <mex.h>
+
+#include <stdint.h>
+
+typedef struct {
+  uint32_t k, threads; /* 0: not given */
+  const char *model;   /* a file, NULL: not given */
+  double lambda;       /* 0: not given */
+} wishes;
+
+/* Options by their bits. */
+enum { OPTION_K = 1, OPTION_THREADS = 2, OPTION_MODEL = 4, OPTION_LAMBDA = 8 };
+
+/* Reads options of which `allowed` has the bits. Values without a name may come first, in the order of `plain`, which
+ * ends with 0. After that come names with values and structs whose fields are names, as many as the user likes; the
+ * last one counts. An empty value is as good as none. */
+wishes parse_options(int count, const mxArray *arguments[], unsigned allowed, const unsigned *plain);
+
+/* Text, char or string, as UTF-8 that the host takes back; `what` is its name in messages. */
+char *text(const mxArray *value, const char *what);
+
+#endif

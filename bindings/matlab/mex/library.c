@@ -1,0 +1,130 @@
+#include "library.h"
+
+#include <denise.h>
+
+#include <stdio.h>
+
+static const char *id_of(denise_status status) {
+  switch (status) {
+    case DENISE_ERR_ARGUMENT: return "denise:argument";
+    case DENISE_ERR_IO: return "denise:io";
+    case DENISE_ERR_FORMAT: return "denise:format";
+    case DENISE_ERR_UNSUPPORTED: return "denise:unsupported";
+    case DENISE_ERR_SHAPE: return "denise:shape";
+    case DENISE_ERR_NOT_FINITE: return "denise:notFinite";
+    case DENISE_ERR_MEMORY: return "denise:memory";
+    default: return "denise:internal";
+  }
+}
+
+denise_model *library_load(const char *path, const void *bytes, size_t bytes_size, model_size wanted, failure *why) {
+  denise_options options;
+  denise_model *model = NULL;
+  denise_options_init(&options);
+  options.n = wanted.n;
+  options.k = wanted.k;
+  options.threads = wanted.threads;
+  options.max_concurrency = 1; /* the host makes one call at a time */
+  options.message = why->text;
+  options.message_size = sizeof why->text;
+  const denise_status status = bytes != NULL ? denise_load_memory(bytes, bytes_size, &options, &model)
+                                             : denise_load(path, &options, &model);
+  if (status == DENISE_OK) return model;
+  why->id = id_of(status);
+  if (why->text[0] == '\0') snprintf(why->text, sizeof why->text, "%s", denise_status_string(status));
+  return NULL;
+}
+
+void library_free(denise_model *model) { denise_free(model); }
+
+/* One column for each number of the reports. */
+static mxArray *report_struct(const denise_report *reports, size_t count) {
+  const char *names[] = {"l1", "residual", "sparsity", "status"};
+  mxArray *result = mxCreateStructMatrix(1, 1, 4, names);
+  mxArray *columns[4];
+  for (int i = 0; i < 4; ++i) {
+    columns[i] = mxCreateNumericMatrix((mwSize)count, 1, i < 3 ? mxDOUBLE_CLASS : mxINT32_CLASS, mxREAL);
+    mxSetFieldByNumber(result, 0, i, columns[i]);
+  }
+  for (size_t q = 0; q < count; ++q) {
+    ((double *)mxGetData(columns[0]))[q] = (double)reports[q].l1;
+    ((double *)mxGetData(columns[1]))[q] = (double)reports[q].residual;
+    ((double *)mxGetData(columns[2]))[q] = (double)reports[q].sparsity;
+    ((int32_t *)mxGetData(columns[3]))[q] = reports[q].status;
+  }
+  return result;
+}
+
+int library_split(const denise_model *model, const matrices *m, void *u, void *l, void *s, mxArray **report) {
+  /* Only if asked for: reports cost as much as a tenth of the work. */
+  denise_report *reports = report != NULL ? mxMalloc((m->count + 1) * sizeof *reports) : NULL;
+  denise_status status = DENISE_OK;
+  if (m->count > 0) {
+    status = m->type == mxDOUBLE_CLASS ? denise_decompose_batch_f64(model, m->count, m->data, u, l, s, reports)
+                                       : denise_decompose_batch(model, m->count, m->data, u, l, s, reports);
+  }
+  if (status != DENISE_OK && status != DENISE_ERR_NOT_FINITE) {
+    mexErrMsgIdAndTxt(id_of(status), "%s", denise_status_string(status));
+  }
+  if (report != NULL) *report = report_struct(reports, m->count);
+  mxFree(reports);
+  return status == DENISE_ERR_NOT_FINITE;
+}
+
+/* ------------------------------------------------------------------------------- classical methods */
+
+static const struct {
+  const char *name;
+  int32_t number;
+  int takes_rank;
+} methods[] = {
+    {"eigen", DENISE_METHOD_EIGEN, 1}, {"pcp", DENISE_METHOD_PCP, 0},         {"ialm", DENISE_METHOD_IALM, 0},
+    {"fpcp", DENISE_METHOD_FPCP, 1},   {"rpca_gd", DENISE_METHOD_RPCA_GD, 1},
+};
+enum { METHODS = sizeof methods / sizeof methods[0] };
+
+const char *library_methods(void) { return "eigen, pcp, ialm, fpcp, rpca_gd"; }
+
+int32_t library_method(const char *name) {
+  for (int i = 0; i < METHODS; ++i) {
+    const char *a = name, *b = methods[i].name;
+    for (; *a != '\0' && ((*a | 32) == *b || (*b == '_' && (*a == '-' || *a == ' ' || *a == '_'))); ++a, ++b) {}
+    if (*a == '\0' && *b == '\0') return methods[i].number;
+  }
+  return 0;
+}
+
+/* The library says why it refuses a size when it loads a model: the network has the limits that the methods have. */
+static void explain(denise_status status, int32_t method, uint32_t n, uint32_t k, double lambda) {
+  failure why = {id_of(status), ""};
+  int takes_rank = 0;
+  for (int i = 0; i < METHODS; ++i) {
+    if (methods[i].number == method) takes_rank = methods[i].takes_rank;
+  }
+  const model_size wanted = {n, takes_rank ? k : 1, 0};
+  denise_model *model = library_load(NULL, NULL, 0, wanted, &why);
+  library_free(model);
+  if (model == NULL) mexErrMsgIdAndTxt(why.id, "%s", why.text);
+  if (status == DENISE_ERR_ARGUMENT && method == DENISE_METHOD_RPCA_GD && lambda >= 1) {
+    mexErrMsgIdAndTxt(why.id, "lambda is the share of outliers in a row for rpca_gd, and must be less than 1, not %g",
+                      lambda);
+  }
+  if (status == DENISE_ERR_UNSUPPORTED) {
+    mexErrMsgIdAndTxt(why.id, "this build of the library does not have that method");
+  }
+  mexErrMsgIdAndTxt(why.id, "%s", denise_status_string(status));
+}
+
+int library_solve(int32_t method, const matrices *m, uint32_t k, double lambda, double *l, double *s) {
+  const denise_status status = denise_solve_batch(method, m->n, k, lambda, m->count, m->data, l, s);
+  if (status != DENISE_OK && status != DENISE_ERR_NOT_FINITE) explain(status, method, m->n, k, lambda);
+  return status == DENISE_ERR_NOT_FINITE;
+}
+
+/* ------------------------------------------------------------------------------------ what it is */
+
+uint32_t library_n(const denise_model *model) { return denise_n(model); }
+uint32_t library_k(const denise_model *model) { return denise_k(model); }
+const char *library_kernel(const denise_model *model) { return denise_kernel(model); }
+const char *library_version(void) { return denise_version(); }
+uint32_t library_abi(void) { return denise_abi_version(); }

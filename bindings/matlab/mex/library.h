@@ -1,0 +1,43 @@
+/* All that the binding asks of libdenise. library.c is the only file that includes denise.h. */
+#ifndef DENISE_MEX_LIBRARY_H
+#define DENISE_MEX_LIBRARY_H
+
+#include "matrices.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct denise_model denise_model;
+
+/* Why something failed: an identifier for the host and a line that names the argument. */
+typedef struct {
+  const char *id;
+  char text[256];
+} failure;
+
+/* A size or number of threads that is 0 is left to the model. */
+typedef struct {
+  uint32_t n, k, threads;
+} model_size;
+
+/* From a file, from bytes, or (both NULL) the built-in network. NULL, and why, on failure. */
+denise_model *library_load(const char *path, const void *bytes, size_t bytes_size, model_size wanted, failure *why);
+void library_free(denise_model *model);
+
+/* Splits M. u (row-major), s and report may be NULL. Returns 1 if some matrix has NaN or Inf, else 0. */
+int library_split(const denise_model *model, const matrices *m, void *u, void *l, void *s, mxArray **report);
+
+/* The number of a classical method: any case, and - or a space for _. 0 if there is none of that name. */
+int32_t library_method(const char *name);
+const char *library_methods(void); /* their names, as a list for messages */
+
+/* The same as library_split with a classical method, in double. */
+int library_solve(int32_t method, const matrices *m, uint32_t k, double lambda, double *l, double *s);
+
+uint32_t library_n(const denise_model *model);
+uint32_t library_k(const denise_model *model);
+const char *library_kernel(const denise_model *model);
+const char *library_version(void);
+uint32_t library_abi(void);
+
+#endif

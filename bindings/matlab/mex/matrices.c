@@ -1,0 +1,158 @@
+#define _DEFAULT_SOURCE /* madvise */
+#include "matrices.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <sys/mman.h>
+
+static double at(const matrices *m, size_t i) {
+  return m->type == mxDOUBLE_CLASS ? ((const double *)m->data)[i] : (double)((const float *)m->data)[i];
+}
+
+static double largest_entry(const matrices *m, size_t from) {
+  double largest = 0;
+  for (size_t i = from; i < from + (size_t)m->n * m->n; ++i) {
+    const double size = fabs(at(m, i));
+    if (isfinite(size) && size > largest) largest = size;
+  }
+  return largest;
+}
+
+/* Most matrices are symmetric to the bit, and this finds so in a fraction of a microsecond. */
+static int same_double(const double *m, size_t n) {
+  int same = 1;
+  for (size_t j = 1; j < n; ++j) {
+    for (size_t i = 0; i < j; ++i) same &= m[j * n + i] == m[i * n + j];
+  }
+  return same;
+}
+
+static int same_single(const float *m, size_t n) {
+  int same = 1;
+  for (size_t j = 1; j < n; ++j) {
+    for (size_t i = 0; i < j; ++i) same &= m[j * n + i] == m[i * n + j];
+  }
+  return same;
+}
+
+/* The library reads one triangle (seen from MATLAB the upper one, as chol does). Which one must not matter, so
+ * the two may differ by rounding and no more. */
+static void check_symmetry(const matrices *m, size_t q) {
+  const size_t n = m->n, start = q * n * n;
+  const double epsilon = m->type == mxDOUBLE_CLASS ? 2.220446049250313e-16 : 1.1920928955078125e-7;
+  const double largest = largest_entry(m, start);
+  for (size_t j = 1; j < n; ++j) {
+    for (size_t i = 0; i < j; ++i) {
+      const double upper = at(m, start + j * n + i), lower = at(m, start + i * n + j);
+      if (upper == lower || (isnan(upper) && isnan(lower))) continue;
+      if (fabs(upper - lower) <= 1000 * epsilon * largest) continue;
+      char where[40] = "";
+      if (m->count > 1) snprintf(where, sizeof where, " in M(:,:,%lu)", (unsigned long)q + 1);
+      mexErrMsgIdAndTxt("denise:notSymmetric",
+                        "M is not symmetric%s: M(%lu,%lu) = %.9g but M(%lu,%lu) = %.9g; if that is meant to be "
+                        "rounding, pass (M+M')/2",
+                        where, (unsigned long)i + 1, (unsigned long)j + 1, upper, (unsigned long)j + 1,
+                        (unsigned long)i + 1, lower);
+    }
+  }
+}
+
+matrices read_matrices(const mxArray *value) {
+  matrices m;
+  m.type = mxGetClassID(value);
+  if (mxIsSparse(value)) mexErrMsgIdAndTxt("denise:class", "M is sparse: pass full (M)");
+  if (m.type != mxDOUBLE_CLASS && m.type != mxSINGLE_CLASS) {
+    mexErrMsgIdAndTxt("denise:class", "M must be a full array of class single or double, not %s",
+                      mxGetClassName(value));
+  }
+  if (mxIsComplex(value)) mexErrMsgIdAndTxt("denise:complex", "M must be real: it is complex");
+  /* Data before dimensions: Octave's special matrices, such as eye(n), become full ones here, and Octave 7 loses the
+   * dimensions if it was asked for them before that. */
+  m.data = mxGetData(value);
+  const mwSize dimensions = mxGetNumberOfDimensions(value);
+  const mwSize *size = mxGetDimensions(value);
+  if (dimensions > 3 || size[0] != size[1]) {
+    mexErrMsgIdAndTxt("denise:shape", "M must be n-by-n or n-by-n-by-B, one matrix per page; it is %lu-by-%lu%s",
+                      (unsigned long)size[0], (unsigned long)size[1], dimensions > 2 ? " with more dimensions" : "");
+  }
+  if (size[0] < 2 || size[0] > 1000000) {
+    mexErrMsgIdAndTxt("denise:shape", "M must have at least two rows, since k is less than n; it has %lu",
+                      (unsigned long)size[0]);
+  }
+  m.n = (uint32_t)size[0];
+  m.count = dimensions == 3 ? (size_t)size[2] : 1;
+  for (size_t q = 0; q < m.count; ++q) {
+    const size_t start = q * m.n * m.n;
+    const int same = m.type == mxDOUBLE_CLASS ? same_double((const double *)m.data + start, m.n)
+                                              : same_single((const float *)m.data + start, m.n);
+    if (!same) check_symmetry(&m, q);
+  }
+  return m;
+}
+
+/* First use of a page of 4 kB costs more than what the library writes into it. From 32 MB on, glibc always asks the
+ * system for fresh memory, and gives it back afterwards; there, and only there, ask for pages of 2 MB. */
+static void ask_for_large_pages(void *data, size_t bytes) {
+  enum { PAGE = 1 << 12, LARGE = 32 << 20 };
+  if (bytes < LARGE) return;
+  const size_t skip = (PAGE - (uintptr_t)data % PAGE) % PAGE;
+  madvise((char *)data + skip, (bytes - skip) / PAGE * PAGE, MADV_HUGEPAGE); /* a wish: failure does not matter */
+}
+
+mxArray *pages_like(const matrices *m, size_t rows, size_t columns) {
+  mwSize size[3];
+  size[0] = (mwSize)rows;
+  size[1] = (mwSize)columns;
+  size[2] = (mwSize)m->count;
+  mxArray *array = mxCreateUninitNumericArray(m->count == 1 ? 2 : 3, size, m->type, mxREAL);
+  ask_for_large_pages(mxGetData(array), rows * columns * m->count * mxGetElementSize(array));
+  return array;
+}
+
+matrices in_double(const matrices *m) {
+  if (m->type == mxDOUBLE_CLASS) return *m;
+  const size_t size = m->count * m->n * m->n;
+  double *data = mxMalloc((size + 1) * sizeof *data);
+  for (size_t i = 0; i < size; ++i) data[i] = (double)((const float *)m->data)[i];
+  const matrices result = {data, mxDOUBLE_CLASS, m->n, m->count};
+  return result;
+}
+
+void to_single(const double *from, float *to, const matrices *m) {
+  const size_t size = m->count * m->n * m->n;
+  for (size_t i = 0; i < size; ++i) to[i] = (float)from[i];
+}
+
+void transpose(const void *from, void *to, const matrices *m, size_t k) {
+  const size_t n = m->n;
+  for (size_t q = 0; q < m->count; ++q) {
+    for (size_t i = 0; i < n; ++i) {
+      for (size_t a = 0; a < k; ++a) {
+        const size_t source = (q * n + i) * k + a, target = (q * k + a) * n + i;
+        if (m->type == mxDOUBLE_CLASS) {
+          ((double *)to)[target] = ((const double *)from)[source];
+        } else {
+          ((float *)to)[target] = ((const float *)from)[source];
+        }
+      }
+    }
+  }
+}
+
+void warn_not_finite(const matrices *m, const void *l) {
+  const matrices results = {l, m->type, m->n, m->count};
+  size_t bad = 0, first = 0;
+  for (size_t q = m->count; q-- > 0;) {
+    if (isnan(at(&results, q * m->n * m->n))) {
+      ++bad;
+      first = q + 1;
+    }
+  }
+  if (m->count == 1) {
+    mexWarnMsgIdAndTxt("denise:notFinite", "M has NaN or Inf: the results are NaN");
+  } else {
+    mexWarnMsgIdAndTxt("denise:notFinite",
+                       "%lu of %lu matrices have NaN or Inf (the first is M(:,:,%lu)): their results are NaN",
+                       (unsigned long)bad, (unsigned long)m->count, (unsigned long)first);
+  }
+}

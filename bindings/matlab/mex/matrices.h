@@ -1,0 +1,36 @@
+/* Matrices between the host and the library. */
+#ifndef DENISE_MEX_MATRICES_H
+#define DENISE_MEX_MATRICES_H
+
+#include <mex.h>
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* count matrices of n x n, one after another, in double or in single. */
+typedef struct {
+  const void *data;
+  mxClassID type;
+  uint32_t n;
+  size_t count;
+} matrices;
+
+/* An argument of the user, checked: real, full, square, symmetric up to rounding. */
+matrices read_matrices(const mxArray *value);
+
+/* An array for results, all of which will be written: rows x columns, of the class of m, and with pages if m has. */
+mxArray *pages_like(const matrices *m, size_t rows, size_t columns);
+
+/* The same matrices in double; single ones are copied into memory that the host takes back. */
+matrices in_double(const matrices *m);
+
+/* As many results as m has entries, back to single. */
+void to_single(const double *from, float *to, const matrices *m);
+
+/* Row-major n x k factors, as the library has them, into column-major ones. */
+void transpose(const void *from, void *to, const matrices *m, size_t k);
+
+/* Warns of the matrices with NaN or Inf, which have NaN everywhere in l. */
+void warn_not_finite(const matrices *m, const void *l);
+
+#endif

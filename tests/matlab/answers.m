@@ -1,0 +1,291 @@
+function checks = answers ()
+% What the binding must return. Every function below is one test, and fails by assert.
+  checks = localfunctions ();
+end
+
+% The example of the help text: one pair stands out.
+function example_of_the_help ()
+  a = ones (5);
+  a(3,5) = 1.5;
+  a(5,3) = 1.5;
+  [l, s] = denise (a, 1);
+  near (l, ones (5), 1e-3);
+  assert (abs (s(3,5) - 0.5) < 1e-3 && abs (s(1,2)) < 1e-3);
+end
+
+% L + S = M, L = U*U', both symmetric to the bit, for both classes, which are kept.
+function parts_and_report ()
+  for name = {'double', 'single'}
+    a = cast (matrices (1), name{1});
+    [l, s, u, report] = denise (a);
+    assert (isa (l, name{1}) && isa (s, name{1}) && isa (u, name{1}));
+    assert (isequal (size (l), [20 20]) && isequal (size (s), [20 20]) && isequal (size (u), [20 3]));
+    tolerance = 20 * eps (name{1}) * max (abs (a(:)));
+    near (l + s, a, tolerance);
+    near (u * u', l, tolerance);
+    assert (isequal (l, l') && isequal (s, s'));
+    assert (isequal (report.status, int32 (0)));
+    near (report.l1, sum (abs (s(:))), 1e-4 * report.l1);
+    near (report.residual, norm (a - l, 'fro') / norm (a, 'fro'), 1e-5);
+    near (report.sparsity, mean (abs (s(:)) <= 0.01 * trace (a) / 20), 1e-6);
+  end
+end
+
+% Most of S is zero, which eigen-truncation does not achieve.
+function sparse_part_is_found ()
+  m = matrices (1);
+  [~, ~, ~, report] = denise (m);
+  [~, s] = denise_solve (m, 'eigen');
+  assert (report.sparsity > 0.9);
+  assert (mean (abs (s(:)) <= 0.01 * trace (m) / 20) < 0.75);
+end
+
+% Pages are what the matrices give one by one, to the bit, for any number of threads and of results.
+function pages_are_matrices ()
+  for name = {'double', 'single'}
+    a = cast (matrices (7), name{1});
+    [l, s, u, report] = denise (a);
+    assert (isequal (size (l), [20 20 7]) && isequal (size (u), [20 3 7]));
+    assert (isequal (size (report.l1), [7 1]) && isequal (size (report.status), [7 1]));
+    for q = 1:7
+      [l1, s1, u1, report1] = denise (a(:,:,q));
+      assert (isequal (l(:,:,q), l1) && isequal (s(:,:,q), s1) && isequal (u(:,:,q), u1));
+      assert (report.residual(q) == report1.residual);
+    end
+    assert (isequal (denise (a, 'threads', 2), l));
+    [l2, s2] = denise (a);
+    [l3, s3, u3] = denise (a);
+    assert (isequal (l2, l3, l) && isequal (s2, s3, s) && isequal (u3, u));
+  end
+end
+
+% Options: a number, names in any case, a struct, and any mixture; [] is the default, the last one counts.
+function options_in_every_form ()
+  m = matrices (1);
+  [l, ~, u] = denise (m, 2);
+  assert (isequal (size (u), [20 2]) && rank (l, 1e-8) == 2);
+  assert (isequal (l, denise (m, 'k', 2), denise (m, 'K', single (2)), denise (m, int8 (2))));
+  assert (isequal (l, denise (m, 2, 'threads', 2), denise (m, 2, struct ('threads', 2)), denise (m, struct ('k', 2))));
+  assert (isequal (l, denise (m, struct ('K', 2, 'Threads', []), 'model', ''), denise (m, struct ('k', 5), 'k', 2)));
+  assert (isequal (l, denise (m, 'k', 5, struct ('k', 2)), denise (m, [], 'k', 2)));
+  assert (isequal (denise (m), denise (m, 3), denise (m, []), denise (m, struct ())));
+  assert (isequal (denise (m), denise (m, 'k', [], 'threads', [])));
+  if (exist ('string', 'class') == 8 || exist ('string', 'builtin') == 5)   % MATLAB
+    assert (isequal (l, denise (m, string ('k'), 2)));
+  end
+end
+
+function default_rank_fits ()
+  [~, ~, u] = denise ([2 1; 1 2]);
+  assert (isequal (size (u), [2 1]));
+  [~, ~, u] = denise (eye (3));
+  assert (isequal (size (u), [3 2]));
+end
+
+% The shipped file is the built-in network.
+function model_file ()
+  m = matrices (1);
+  file = 'models/default.onnx';
+  assert (isequal (denise (m, 'model', file), denise (m, struct ('model', file)), denise (m)));
+  [~, ~, u] = denise (m, 4, 'model', file);
+  assert (isequal (size (u), [20 4]));
+end
+
+function opened_model ()
+  m = matrices (1);
+  net = denise ('models/default.onnx');
+  assert (isa (net, 'uint64'));
+  assert (isequal (denise (net, m), denise (m)));
+  [~, ~, u, report] = denise (net, m, 2);
+  assert (isequal (size (u), [20 2]) && report.status == 0);
+  assert (isequal (denise (net, single (m), 'threads', 2), denise (single (m))));
+  assert (isequal (denise (net, m, struct ('k', 2)), denise (m, 2)));
+  assert (isequal (size (denise (net, eye (7))), [7 7]));   % another size of the same file
+  info = denise_info (net);
+  assert (info.k == 3);
+  denise (net, 'close');
+  other = denise ('models/default.onnx', 'k', 2, 'threads', 2);   % its own options, which a call may change
+  assert (other ~= net);
+  [~, ~, u] = denise (other, eye (6));
+  assert (isequal (size (u), [6 2]));
+  [~, ~, u] = denise (other, eye (6), 4);
+  assert (isequal (size (u), [6 4]));
+  denise (other, 'close');
+  third = denise ('models/default.onnx', struct ('k', 2));
+  [~, ~, u] = denise (third, eye (6));
+  assert (isequal (size (u), [6 2]));
+  denise (third, 'close');
+end
+
+function no_pages_no_work ()
+  [l, s, u, report] = denise (zeros (5, 5, 0, 'single'));
+  assert (isequal (size (l), [5 5 0]) && isequal (size (u), [5 3 0]) && isa (s, 'single'));
+  assert (isequal (size (report.status), [0 1]));
+  assert (isequal (size (denise_solve (zeros (5, 5, 0), 'eigen')), [5 5 0]));
+end
+
+% M in other units gives L in those units.
+function scale ()
+  m = matrices (1);
+  assert (isequal (denise (2^20 * m), 2^20 * denise (m)));
+end
+
+% Asymmetry from rounding is fine; the upper triangle counts. So it is for the classical methods.
+function rounding_is_no_asymmetry ()
+  for name = {'double', 'single'}
+    m = cast (matrices (1), name{1});
+    a = m;
+    a(5,2) = a(5,2) * (1 + 4 * eps (name{1}));
+    assert (~ isequal (a, a'));
+    assert (isequal (denise (a), denise (m)));
+    assert (isequal (denise_solve (a, 'eigen'), denise_solve (m, 'eigen')));
+  end
+end
+
+% NaN in that page, and the others as if nothing had happened.
+function not_finite_pages ()
+  warning ('off', 'denise:notFinite');
+  batch = matrices (7);
+  a = batch;
+  a(3,3,2) = NaN;
+  a(4,6,5) = -Inf;
+  a(6,4,5) = -Inf;
+  [l, s, u, report] = denise (a);
+  good = [1 3 4 6 7];
+  for q = [2 5]
+    assert (all (all (isnan (l(:,:,q)))) && all (all (isnan (s(:,:,q)))) && all (all (isnan (u(:,:,q)))));
+  end
+  assert (isequal (report.status, int32 ([0 7 0 0 7 0 0]')));
+  assert (isequal (isnan (report.l1), logical ([0 1 0 0 1 0 0]')));
+  whole = denise (batch);
+  assert (isequal (l(:,:,good), whole(:,:,good)));
+  lastwarn ('', '');
+end
+
+function info_fields ()
+  info = denise_info ();
+  assert (info.n == 20 && info.k == 3 && info.abi >= 1);
+  assert (~ isempty (regexp (info.version, '^\d+\.\d+\.\d+', 'once')));
+  assert (~ isempty (strfind (info.kernel, 'unrolled')));
+  file = denise_info ('models/default.onnx');
+  assert (file.n == 20);
+  assert (~ isempty (strfind (evalc ('denise_info'), info.kernel)));
+end
+
+% Eigen-truncation against the host's own eigenvalues.
+function eigen_truncation ()
+  m = matrices (1);
+  [v, d] = eig (m);
+  [d, order] = sort (diag (d), 'descend');
+  v = v(:,order(1:2));
+  [l, s] = denise_solve (m, 'eigen', 2);
+  near (l, v * diag (d(1:2)) * v', 1e-11);
+  near (l + s, m, 1e-13);
+  near (denise_solve (cat (3, m, 2 * m), 'Eigen', 2), cat (3, l, 2 * l), 1e-10);
+end
+
+% Every method, in both classes. Single is the result of double, rounded.
+function classical_methods ()
+  m = single (matrices (2));
+  for name = {'eigen', 'pcp', 'ialm', 'fpcp', 'rpca_gd'}
+    [l, s] = denise_solve (m, name{1});
+    [l2, s2] = denise_solve (double (m), name{1});
+    assert (isa (l, 'single') && isa (s, 'single') && isa (l2, 'double'));
+    assert (isequal (size (l), [20 20 2]) && all (isfinite (l(:))));
+    assert (isequal (l, single (l2)) && isequal (s, single (s2)));
+  end
+end
+
+function spelling_of_methods ()
+  m = matrices (1);
+  l = denise_solve (m, 'rpca_gd', 2);
+  assert (isequal (l, denise_solve (m, 'RPCA-GD', 2), denise_solve (m, 'Rpca gd', 2)));
+  assert (isequal (denise_solve (m, 'PCP'), denise_solve (m, 'pcp')));
+end
+
+function options_of_methods ()
+  m = matrices (1);
+  l = denise_solve (m, 'pcp');
+  assert (isequal (l, denise_solve (m, 'pcp', 3, []), denise_solve (m, 'pcp', [], 0)));
+  assert (isequal (l, denise_solve (m, 'pcp', 'lambda', [])));
+  l = denise_solve (m, 'pcp', 3, 0.2);
+  assert (~ isequal (l, denise_solve (m, 'pcp')));
+  assert (isequal (l, denise_solve (m, 'pcp', 'lambda', 0.2), denise_solve (m, 'pcp', struct ('lambda', 0.2))));
+  assert (isequal (l, denise_solve (m, 'pcp', 3, 'Lambda', 0.2)));
+  l = denise_solve (m, 'eigen', 2);
+  assert (isequal (l, denise_solve (m, 'eigen', 'k', 2), denise_solve (m, 'eigen', struct ('k', 2))));
+end
+
+% denise.plot and its like are the functions with the long names.
+function package ()
+  m = matrices (1);
+  assert (isequal (denise.solve (m, 'eigen', 2), denise_solve (m, 'eigen', 2)));
+  [l, s] = denise.solve (m, 'eigen', 2);
+  near (l + s, m, 1e-13);
+  info = denise.info ();
+  assert (info.n == 20);
+end
+
+% The script for the LRS library finds M and params in the workspace and leaves L and S there.
+function lrs_script ()
+  M = matrices (1);
+  params = struct ('rows', 20);
+  run ('bindings/matlab/lrs/run_alg.m');
+  assert (isequal (L, denise (M)));
+  near (L + S, M, 1e-13);
+  params.rank = 2;
+  run ('bindings/matlab/lrs/run_alg.m');
+  assert (isequal (L, denise (M, 2)));
+end
+
+function tables ()
+  if (~ exist ('array2table'))
+    return;   % an Octave without tests/octave/fakes
+  end
+  m = matrices (1);
+  m = m(1:4,1:4);
+  names = {'A', 'B', 'C', 'D'};
+  [l, s] = denise (m, 2);
+  [tl, ts, u] = denise (array2table (m, 'VariableNames', names), 2);
+  assert (isa (tl, 'table') && isa (ts, 'table') && isequal (size (u), [4 2]));
+  assert (isequal (tl{:,:}, l) && isequal (ts{:,:}, s));
+  assert (isequal (tl.Properties.VariableNames, names) && isequal (tl.Properties.RowNames(:), names(:)));
+  t = denise_solve (array2table (m, 'VariableNames', names), 'eigen', 2);
+  assert (isequal (t{:,:}, denise_solve (m, 'eigen', 2)));
+  caught = '';
+  try
+    denise (array2table (m(1:3,:), 'VariableNames', names));
+  catch problem
+    caught = problem.message;
+  end
+  assert (~ isempty (strfind (caught, 'M is a table of 3-by-4')));
+end
+
+function timetables ()
+  if (~ exist ('array2timetable'))
+    return;
+  end
+  returns = sin ((1:50)' * [1.1 2.3 3.7 5.1]);
+  names = {'A', 'B', 'C', 'D'};
+  t = array2timetable (returns, 'RowTimes', days (1:50)', 'VariableNames', names);
+  tl = denise (t, 2);
+  c = cov (returns);
+  assert (isa (tl, 'table') && isequal (tl{:,:}, denise (c, 2)));
+  assert (isequal (tl.Properties.VariableNames, names));
+end
+
+% What is in the memory of a graphics card gets the right hint.
+function arrays_elsewhere ()
+  try
+    m = gpuArray (eye (3));
+  catch
+    return;   % no such class, or no such card
+  end
+  caught = '';
+  try
+    denise (m);
+  catch problem
+    caught = problem.message;
+  end
+  assert (~ isempty (strfind (caught, 'pass gather (M)')));
+end

@@ -1,0 +1,130 @@
+/* The gateway as MATLAB would call it. Results are Octave's to check; here it is about what only MATLAB has: strings,
+ * gpuArrays, fields that were never filled, errors that jump, and a host that counts its memory. */
+#include "mock.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int passed, failed;
+static mxArray *out[4];
+
+static void expect(int holds, const char *what, int line) {
+  if (holds) {
+    ++passed;
+    return;
+  }
+  ++failed;
+  fprintf(stderr, "gateway.c:%d: %s; the call ended with [%s] %s\n", line, what, mock_id, mock_message);
+}
+#define EXPECT(holds) expect((holds) != 0, #holds, __LINE__)
+
+static int call(int nlhs, const char *command, const mxArray *a, const mxArray *b, const mxArray *c, const mxArray *d) {
+  const mxArray *in[] = {mock_text(command, 0), a, b, c, d};
+  int count = 1;
+  while (count < 5 && in[count] != NULL) ++count;
+  mock_call(nlhs, out, count, in);
+  return mock_id[0] == '\0';
+}
+
+static int refused(const char *id, const char *words) {
+  return strcmp(mock_id, id) == 0 && strstr(mock_message, words) != NULL;
+}
+
+static mxArray *ones(mxClassID type, size_t pages) {
+  const size_t size[3] = {5, 5, pages};
+  double values[50];
+  for (int i = 0; i < 50; ++i) values[i] = 1;
+  for (int q = 0; q < 2; ++q) values[25 * q + 14] = values[25 * q + 22] = 1.5;
+  return mock_array(type, pages == 1 ? 2 : 3, size, values);
+}
+
+static mxArray *number(double value) { return mxCreateDoubleScalar(value); }
+static mxArray *string(const char *text) { return mock_text(text, 1); }
+
+static double entry(const mxArray *array, size_t i) {
+  const void *data = mxGetData(array);
+  return mxGetClassID(array) == mxDOUBLE_CLASS ? ((const double *)data)[i] : (double)((const float *)data)[i];
+}
+
+static void results(void) {
+  for (int single = 0; single < 2; ++single) {
+    const mxClassID type = single ? mxSINGLE_CLASS : mxDOUBLE_CLASS;
+    EXPECT(call(4, "decompose", ones(type, 2), number(1), NULL, NULL));
+    EXPECT(mxGetClassID(out[0]) == type && mxGetNumberOfDimensions(out[0]) == 3 && mxGetNumberOfElements(out[2]) == 10);
+    for (size_t i = 0; i < 50; ++i) {
+      const double l = entry(out[0], i), s = entry(out[1], i);
+      EXPECT(l > 0.999 && l < 1.001 && l + s > 0.999 && l + s < 1.501);
+    }
+    EXPECT(entry(out[1], 14) > 0.499 && entry(out[1], 39) > 0.499);
+    EXPECT(mxGetNumberOfFields(out[3]) == 4);
+    EXPECT(call(2, "solve", ones(type, 1), string("RPCA-GD"), number(1), NULL));
+    EXPECT(mxGetClassID(out[1]) == type && entry(out[0], 0) == entry(out[0], 0));
+    mock_forget();
+  }
+}
+
+static void options(void) {
+  const char *names[] = {"K", "threads", "model"};
+  mxArray *given = mxCreateStructMatrix(1, 1, 3, names);
+  mxSetFieldByNumber(given, 0, 0, number(1)); /* the others were never filled: NULL in MATLAB */
+  EXPECT(call(3, "decompose", ones(mxDOUBLE_CLASS, 1), given, NULL, NULL) && mxGetNumberOfElements(out[2]) == 5);
+  EXPECT(call(3, "decompose", ones(mxDOUBLE_CLASS, 1), string("k"), number(2), NULL));
+  EXPECT(mxGetNumberOfElements(out[2]) == 10);
+  EXPECT(call(1, "decompose", ones(mxDOUBLE_CLASS, 1), string("model"), string(""), NULL));
+  EXPECT(call(1, "decompose", ones(mxDOUBLE_CLASS, 1), string("model"), string("models/default.onnx"), NULL));
+  EXPECT(!call(1, "decompose", ones(mxDOUBLE_CLASS, 1), string("model"), string("no/model"), NULL));
+  EXPECT(refused("denise:io", "no/model"));
+  EXPECT(!call(1, "decompose", ones(mxDOUBLE_CLASS, 1), string("rank"), number(2), NULL));
+  EXPECT(refused("denise:argument", "unknown option 'rank'"));
+  EXPECT(!call(1, "decompose", ones(mxDOUBLE_CLASS, 1), number(1), mock_object("cell"), NULL));
+  EXPECT(refused("denise:argument", "there is a cell"));
+  mock_forget();
+}
+
+static void arrays(void) {
+  mxArray *sparse = ones(mxDOUBLE_CLASS, 1), *complex = ones(mxSINGLE_CLASS, 1), *uneven = ones(mxDOUBLE_CLASS, 1);
+  mock_make(sparse, 1, 0);
+  mock_make(complex, 0, 1);
+  ((double *)mxGetData(uneven))[1] = 2;
+  EXPECT(!call(1, "decompose", mock_object("gpuArray"), NULL, NULL, NULL) && refused("denise:class", "gpuArray"));
+  EXPECT(!call(1, "decompose", sparse, NULL, NULL, NULL) && refused("denise:class", "full (M)"));
+  EXPECT(!call(1, "decompose", complex, NULL, NULL, NULL) && refused("denise:complex", "real"));
+  EXPECT(!call(1, "decompose", uneven, NULL, NULL, NULL));
+  EXPECT(refused("denise:notSymmetric", "M(1,2) = 1 but M(2,1) = 2"));
+  mxArray *nan = ones(mxSINGLE_CLASS, 2);
+  ((float *)mxGetData(nan))[0] = ((float *)mxGetData(nan))[0] / 0.0F;
+  call(2, "decompose", nan, NULL, NULL, NULL);
+  EXPECT(refused("denise:notFinite", "1 of 2 matrices") && out[0] != NULL && entry(out[0], 0) != entry(out[0], 0));
+  mock_forget();
+}
+
+static void handles(void) {
+  for (int life = 0; life < 3; ++life) {
+    EXPECT(call(1, "open", string("models/default.onnx"), string("threads"), number(2), NULL));
+    const uint64_t id = *(uint64_t *)mxGetData(out[0]);
+    mxArray *net = mxCreateNumericMatrix(1, 1, mxUINT64_CLASS, mxREAL);
+    *(uint64_t *)mxGetData(net) = id;
+    EXPECT(call(1, "decompose", net, ones(mxDOUBLE_CLASS, 2), NULL, NULL));
+    EXPECT(call(1, "info", net, NULL, NULL, NULL) && mxGetNumberOfFields(out[0]) == 8);
+    EXPECT(!call(1, "open", string("Makefile"), NULL, NULL, NULL) && refused("denise:format", "Makefile"));
+    if (life == 0) EXPECT(call(0, "close", net, NULL, NULL, NULL));
+    if (life == 1) mock_clear_mex(); /* with a model open */
+    if (life < 2) {
+      EXPECT(!call(1, "decompose", net, ones(mxDOUBLE_CLASS, 1), NULL, NULL));
+      EXPECT(refused("denise:handle", "parfor"));
+    }
+    mock_forget();
+  }
+}
+
+int main(void) {
+  results();
+  options();
+  arrays();
+  handles();
+  mock_clear_mex(); /* AddressSanitizer says what is left */
+  mock_forget();
+  printf("gateway, %s: %d passed, %d failed\n", API, passed, failed);
+  return failed > 0;
+}

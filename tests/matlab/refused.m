@@ -1,0 +1,120 @@
+function cases = refused ()
+% What must be refused, or warned of: the code, the identifier, and what the message must say (a regular expression).
+% Every message names the argument that is wrong.
+
+  cases = {
+    % M
+    'denise ()',                                    'denise:argument',     'M is missing'
+    'denise (uint64 (1))',                          'denise:argument',     'M is missing'
+    'denise ({1})',                                 'denise:class',        'M must be .* not cell'
+    'denise (int32 (eye (3)))',                     'denise:class',        'not int32: pass double \(M\)'
+    'denise (true (3))',                            'denise:class',        'not logical: pass double \(M\)'
+    'denise (struct ())',                           'denise:class',        'M must be .* not struct'
+    'denise (sparse (eye (3)))',                    'denise:class',        'M is sparse: pass full \(M\)'
+    'denise (eye (3) * (1 + 2i))',                  'denise:complex',      'M must be real'
+    'denise (single (eye (3)) * (1 + 2i))',         'denise:complex',      'M must be real'
+    'denise ([])',                                  'denise:shape',        'M must have at least two rows'
+    'denise (1)',                                   'denise:shape',        'M must have at least two rows'
+    'denise (ones (3, 4))',                         'denise:shape',        'it is 3-by-4'
+    'denise (ones (3, 4, 2))',                      'denise:shape',        'it is 3-by-4 with more dimensions'
+    'denise (ones (3, 3, 2, 2))',                   'denise:shape',        'one matrix per page'
+    'denise (zeros (0, 0, 5))',                     'denise:shape',        'M must have at least two rows'
+    'denise (1:4)',                                 'denise:shape',        'it is 1-by-4'
+    'denise ([1 2; 3 1])',                          'denise:notSymmetric', 'M\(1,2\) = 2 but M\(2,1\) = 3'
+    'denise (cat (3, eye (2), [1 2; 3 1]))',        'denise:notSymmetric', 'M\(:,:,2\)'
+    'denise ([1 NaN; 0 1])',                        'denise:notSymmetric', 'M is not symmetric'
+    'denise ([1 0; NaN 1])',                        'denise:notSymmetric', 'M is not symmetric'
+    'denise ([1 Inf; -Inf 1])',                     'denise:notSymmetric', 'M is not symmetric'
+    'denise (single ([1 1.001; 1 1]))',             'denise:notSymmetric', 'M\(1,2\) = 1.00100'
+
+    % options
+    'denise (eye (4), 0)',                          'denise:argument',     'k must be a whole number from 1 on, not 0'
+    'denise (eye (4), 4)',                          'denise:argument',     'k must be less than n = 4, not 4'
+    'denise (eye (4), 1.5)',                        'denise:argument',     'k must be a whole number'
+    'denise (eye (4), -1)',                         'denise:argument',     'k must be a whole number'
+    'denise (eye (4), NaN)',                        'denise:argument',     'k must be a whole number'
+    'denise (eye (4), Inf)',                        'denise:argument',     'k must be a whole number|k must be less'
+    'denise (eye (4), [1 2])',                      'denise:argument',     'k must be one real number'
+    'denise (eye (4), 1i)',                         'denise:argument',     'k must be one real number'
+    'denise (eye (4), 1, 2)',                       'denise:argument',     'too many numbers without a name'
+    'denise (eye (4), {})',                         'denise:argument',     'there is a cell'
+    'denise (eye (4), ''k'')',                      'denise:argument',     'option ''k'' has no value'
+    'denise (eye (4), ''k'', ''2'')',               'denise:argument',     'k must be a number, not char'
+    'denise (eye (4), ''threads'', 0)',             'denise:argument',     'threads must be a whole number'
+    'denise (eye (4), ''threads'', 300)',           'denise:argument',     'threads is 300; the most is 256'
+    'denise (eye (4), ''threads'', 1e12)',          'denise:argument',     'threads is \d+; the most is 256'
+    'denise (eye (4), 2, ''threads'', -1)',         'denise:argument',     'threads must be a whole number'
+    'denise (eye (4), ''model'', 7)',               'denise:argument',     'model must be text.* not double'
+    'denise (eye (4), ''model'', [''ab''; ''cd''])', 'denise:argument',    'model must be text.* not several rows'
+    'denise (eye (40), 33)',                        'denise:unsupported',  'k = 33'
+    'denise (eye (513))',                           'denise:unsupported',  'n = 513'
+    'denise (eye (4), ''rank'', 2)',                'denise:argument',     '''rank'': there are k, threads and model'
+    'denise (eye (4), struct (''rank'', 2))',       'denise:argument',     '''rank'': there are k, threads and model'
+    'denise (eye (4), struct (''k'', ''2''))',      'denise:argument',     'k must be a number, not char'
+    'denise (eye (4), struct (''k'', {1, 2}))',     'denise:argument',     '1-by-1: it has 2'
+
+    % files and handles
+    'denise (''no/such/model.onnx'')',              'denise:io',           'no/such/model.onnx: No such file'
+    'denise ('''')',                                'denise:argument',     'the name of the file is empty'
+    'denise (''.'')',                               'denise:io',           '\.: '
+    'denise (eye (4), ''model'', ''no/model'')',    'denise:io',           'no/model'
+    'denise_info (''no/such/model.onnx'')',         'denise:io',           'no/such/model.onnx'
+    'denise (''Makefile'')',                        'denise:format',       'Makefile: '
+    'denise (eye (4), ''model'', ''Makefile'')',    'denise:format',       'Makefile: '
+    'denise (''models/default.onnx'', ''model'', 1)', 'denise:argument',   '''model'': there are k and threads'
+    'denise (uint64 (0), eye (3))',                 'denise:handle',       'not an open model.*parfor worker'
+    'denise (uint64 (1), eye (3))',                 'denise:handle',       'not an open model'
+    'denise (uint64 (12345678901234), ''close'')',  'denise:handle',       'not an open model'
+    'denise (uint64 ([1 2]), eye (3))',             'denise:handle',       'not an open model'
+    'denise (zeros (0, 0, ''uint64''), eye (3))',   'denise:handle',       'not an open model'
+    'denise_info (7)',                              'denise:handle',       'not an open model'
+    'denise (uint64 (1), ''open'')',                'denise:argument',     'or ''close'' is expected .* not ''open'''
+    'denise (uint64 (1), {})',                      'denise:class',        'M must be .* not cell'
+
+    % classical methods
+    'denise_solve (eye (3))',                       'denise:argument',     'a method'
+    'denise_solve (eye (3), ''magic'')',            'denise:argument',     '''magic'': there are eigen, .*rpca_gd'
+    'denise_solve (eye (3), 7)',                    'denise:argument',     'the method must be text.* not double'
+    'denise_solve (eye (3), ''eigen'', 1.5)',       'denise:argument',     'k must be a whole number'
+    'denise_solve (eye (3), ''eigen'', 3)',         'denise:argument',     'k = 3: the rank k must be'
+    'denise_solve (eye (40), ''eigen'', 33)',       'denise:unsupported',  'k = 33'
+    'denise_solve (eye (513), ''pcp'')',            'denise:unsupported',  'n = 513'
+    'denise_solve (eye (3), ''eigen'', 2, NaN)',    'denise:argument',     'lambda must be positive'
+    'denise_solve (eye (3), ''eigen'', 2, -1)',     'denise:argument',     'lambda must be positive'
+    'denise_solve (eye (3), ''eigen'', 2, Inf)',    'denise:argument',     'lambda must be positive'
+    'denise_solve (eye (3), ''RPCA-GD'', 2, 1)',    'denise:argument',     'lambda is the share of outliers .* not 1'
+    'denise_solve (eye (3), ''pcp'', ''threads'', 2)', 'denise:argument',  '''threads'': there are k and lambda'
+    'denise_solve (eye (3), ''pcp'', 1, 1, 1)',     'denise:argument',     'too many numbers without a name'
+    'denise_solve ({}, ''eigen'')',                 'denise:class',        'M must be .* not cell'
+    'denise_solve (1i * eye (3), ''eigen'')',       'denise:complex',      'M must be real'
+    'denise_solve ([1 2; 3 4], ''eigen'')',         'denise:notSymmetric', 'M is not symmetric'
+    'denise_solve (ones (2, 3), ''eigen'')',        'denise:shape',        'it is 2-by-3'
+
+    % drawing
+    'denise_plot ()',                               'denise:argument',     'M is missing'
+    'denise_plot (ones (3, 3, 2))',                 'denise:shape',        'M must be one matrix'
+    'denise_plot ({})',                             'denise:class',        'M must be .* not cell'
+
+    % the gateway itself
+    'denise_mex ()',                                'denise:argument',     'denise_mex belongs to'
+    'denise_mex (1)',                               'denise:argument',     'the command must be text'
+    'denise_mex (''no such command'')',             'denise:argument',     'denise_mex belongs to'
+    'denise_mex (''decompose'')',                   'denise:argument',     'M is missing'
+    'denise_mex (''open'')',                        'denise:argument',     'the name of the file is missing'
+    'denise_mex (''close'')',                       'denise:argument',     'close takes one model'
+    'denise_mex (''solve'')',                       'denise:argument',     'M and a method are needed'
+    'denise_mex (''info'', 1, 2)',                  'denise:argument',     'info takes one model'
+
+    % building
+    'make (''no/such/prefix'')',                    'denise:make',         'prefix: there is no folder no/such/prefix'
+    'make (''~/no/such/prefix'')',                  'denise:make',         'prefix: there is no folder ~/no/such/prefix'
+    'make (''tests'')',                             'denise:make',         'no libdenise in /.*tests: include/denise.h'
+
+    % warnings
+    'denise ([1 NaN; NaN 1]);',                     'denise:notFinite',    'M has NaN or Inf'
+    'denise (single ([Inf 0; 0 1]));',              'denise:notFinite',    'M has NaN or Inf'
+    'denise_solve ([NaN 1; 1 1], ''eigen'', 1);',   'denise:notFinite',    'M has NaN or Inf'
+    'a = ones (3, 3, 7); a(1,1,4) = NaN; denise (a);', 'denise:notFinite', ...
+        '1 of 7 matrices have NaN or Inf \(the first is M\(:,:,4\)\)'
+  };
+end
