@@ -155,12 +155,20 @@ misfit find_misfit(const view<const T>& m, const outputs<T>& out, std::size_t n,
   return found;
 }
 
+// Whether a pointer is null that must not be. For denise.h a null output is one that nobody wants; here that is said
+// by not setting it, and one that is set and null is a mistake.
+template <typename T>
+bool has_null(const view<const T>& m, const outputs<T>& out) noexcept {
+  const auto null = [](const auto& some) { return some && some->data() == nullptr; };
+  return m.data() == nullptr || null(out.u) || null(out.l) || null(out.s) || null(out.reports);
+}
+
 #if DENISE_HPP_EXCEPTIONS
 [[noreturn]] inline void throw_misfit(const misfit& at) {
   char shape[64] = "", text[256];
   if (at.rows != 0) std::snprintf(shape, sizeof shape, " as %zu x %zu", at.rows, at.cols);
-  std::snprintf(text, sizeof text, "%s has the wrong size: %zu values%s where there must be %zu times %zu x %zu%s", at.name,
-                at.size, shape, at.count, at.right_rows, at.right_cols, at.hint);
+  std::snprintf(text, sizeof text, "%s has the wrong size: %zu values%s where there must be %zu times %zu x %zu%s",
+                at.name, at.size, shape, at.count, at.right_rows, at.right_cols, at.hint);
   throw error(status::shape, text);
 }
 
@@ -168,6 +176,8 @@ misfit find_misfit(const view<const T>& m, const outputs<T>& out, std::size_t n,
 template <typename T>
 void check(status code, const view<const T>& m, const outputs<T>& out, std::size_t n, std::size_t k) {
   if (code == status::ok) return;
+  if (n == 0) throw error(code, "the model is empty, or n is 0");
+  if (code == status::null_pointer) throw error(code, "m, or an output that is set, is a null pointer");
   if (code == status::shape) {
     const misfit found = find_misfit(m, out, n, k);
     if (found.name != nullptr) throw_misfit(found);
@@ -271,6 +281,7 @@ class model {
     if (!handle_) return status::null_pointer;
     if (detail::find_misfit(m, out, n(), k()).name != nullptr) return status::shape;
     if (m.count() == 0) return status::ok;
+    if (detail::has_null(m, out)) return status::null_pointer;
     return static_cast<status>(call(get(), m.count(), m.data(), detail::pointer(out.u), detail::pointer(out.l),
                                     detail::pointer(out.s), detail::pointer(out.reports)));
   }
@@ -364,11 +375,13 @@ enum class method : std::int32_t {
 
 // Splits one n x n matrix, or those of a denise::batch(m, count), with a classical method: denise_solve_batch. Slow,
 // and it allocates. Either of l and s may be std::nullopt; lambda 0 is the paper's value.
-inline status try_solve(method by, std::uint32_t n, std::uint32_t k, view<const double> m, std::optional<view<double>> l,
-                        std::optional<view<double>> s, double lambda = 0) noexcept {
+inline status try_solve(method by, std::uint32_t n, std::uint32_t k, view<const double> m,
+                        std::optional<view<double>> l, std::optional<view<double>> s, double lambda = 0) noexcept {
+  const outputs<double> out{{}, l, s, {}};
   if (n == 0) return status::argument;
-  if (detail::find_misfit(m, outputs<double>{{}, l, s, {}}, n, k).name != nullptr) return status::shape;
+  if (detail::find_misfit(m, out, n, k).name != nullptr) return status::shape;
   if (m.count() == 0) return status::ok;
+  if (detail::has_null(m, out)) return status::null_pointer;
   return static_cast<status>(denise_solve_batch(static_cast<std::int32_t>(by), n, k, lambda, m.count(), m.data(),
                                                 detail::pointer(l), detail::pointer(s)));
 }

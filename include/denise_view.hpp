@@ -40,8 +40,9 @@ inline constexpr bool is_mdspan<T, std::void_t<typename T::extents_type, typenam
 template <typename T, typename = void>
 inline constexpr bool is_container = false;
 template <typename T>
-inline constexpr bool is_container<
-    T, std::void_t<decltype(std::declval<T&>().data()), decltype(std::declval<T&>().size())>> = !is_mdspan<T>;
+inline constexpr bool
+    is_container<T, std::void_t<decltype(std::declval<T&>().data()), decltype(std::declval<T&>().size())>> =
+        !is_mdspan<T>;
 
 // The values of a container, of a C array of any rank, or of an mdspan; constness included.
 template <typename T, typename = void>
@@ -178,11 +179,11 @@ class view {
     static_assert(rank == 2 || rank == 3, "denise: an mdspan of matrices is n x n or count x n x n");
     static_assert(std::is_same_v<typename Mdspan::reference, typename Mdspan::element_type&>,
                   "denise: the accessor of this mdspan gives other values than are in memory");
-    static_assert(Mdspan::mapping_type::is_always_exhaustive() &&
-                      detail::is_row_major<typename Mdspan::layout_type>(
-                          static_cast<const typename Mdspan::extents_type*>(nullptr)),
-                  "denise: an mdspan must be row-major without gaps by its type, as with layout_right, since u is "
-                  "row-major and only the lower triangle of m is read");
+    static_assert(
+        Mdspan::mapping_type::is_always_exhaustive() && detail::is_row_major<typename Mdspan::layout_type>(
+                                                            static_cast<const typename Mdspan::extents_type*>(nullptr)),
+        "denise: an mdspan must be row-major without gaps by its type, as with layout_right, since u is "
+        "row-major and only the lower triangle of m is read");
     const auto extent = [&from](std::size_t at) { return static_cast<std::size_t>(from.extent(at)); };
     set(from.data_handle(), rank == 3 ? extent(0) : 1, extent(rank - 2), extent(rank - 1));
   }

@@ -57,7 +57,8 @@ static_assert(std::is_nothrow_move_constructible_v<denise::model> && std::is_not
 static_assert(sizeof(denise::model) == sizeof(void*), "a model is its handle and nothing else");
 static_assert(noexcept(denise::model::try_load()));
 static_assert(noexcept(std::declval<denise::model>().try_decompose(denise::view<float>(), denise::outputs<float>())));
-static_assert(noexcept(denise::try_solve(denise::method::eigen, 1, 1, denise::view<double>(), std::nullopt, std::nullopt)));
+static_assert(noexcept(denise::try_solve(denise::method::eigen, 1, 1, denise::view<double>(), std::nullopt,
+                                         std::nullopt)));
 // What must not compile as a block of matrices.
 static_assert(!std::is_convertible_v<std::vector<int>&, denise::view<float>>);
 static_assert(!std::is_convertible_v<const std::vector<float>&, denise::view<float>>, "constness is kept");
@@ -93,7 +94,8 @@ bool same_bits(const Real* a, const Real* b, std::size_t size) {
 denise_status c_decompose(const denise::model& model, const float* m, float* u, float* l, float* s, denise_report* r) {
   return denise_decompose_batch(model.get(), count, m, u, l, s, r);
 }
-denise_status c_decompose(const denise::model& model, const double* m, double* u, double* l, double* s, denise_report* r) {
+denise_status c_decompose(const denise::model& model, const double* m, double* u, double* l, double* s,
+                          denise_report* r) {
   return denise_decompose_batch_f64(model.get(), count, m, u, l, s, r);
 }
 
@@ -162,9 +164,11 @@ void results() {
 #if defined(__cpp_lib_span)
   std::vector<Real> l6(m.size()), s6(m.size());
   const std::span<const Real> whole(m);
-  CHECK(model.try_decompose(denise::batch(whole, count), std::span<Real>(l6), std::span<Real>(s6)) == denise::status::ok);
+  CHECK(model.try_decompose(denise::batch(whole, count), std::span<Real>(l6), std::span<Real>(s6)) ==
+        denise::status::ok);
   CHECK(same_bits(l.data(), l6.data(), l.size()));
-  CHECK(model.try_decompose(whole.first(n * n), {.u = std::span<Real>(u2).first(n * k), .l = one}) == denise::status::ok);
+  CHECK(model.try_decompose(whole.first(n * n), {.u = std::span<Real>(u2).first(n * k), .l = one}) ==
+        denise::status::ok);
   const denise::view<const Real> block(m);
   const std::span<const Real> span = block;
   CHECK(span.data() == m.data() && span.size() == m.size());
@@ -223,6 +227,16 @@ void shapes() {
   CHECK(l == std::vector<float>(m.size(), 7.0F) && s == l);
   CHECK(model.try_decompose(denise::batch(none, 0), none, none) == denise::status::ok);  // nothing to do
 
+  // A null pointer that is set is not an output that nobody wants.
+  denise::outputs<float> null;
+  null.l = denise::view<float>(nullptr, l.size());
+  CHECK(model.try_decompose(all, null) == denise::status::null_pointer);
+  CHECK(model.try_decompose(denise::view<const float>(nullptr, n * n), {}) == denise::status::null_pointer);
+#if DENISE_HPP_EXCEPTIONS
+  CHECK(throws(denise::status::null_pointer, "an output that is set", [&] { model.decompose(all, null); }));
+  CHECK(throws(denise::status::null_pointer, "empty", [&] { denise::model(nullptr).decompose(all, null); }));
+#endif
+
   // As many values in another shape.
   float wide[4][9] = {}, square[n][n] = {}, square_s[n][n] = {}, turned_u[k][n] = {};
   CHECK(model.try_decompose(wide, square, square_s) == denise::status::shape);
@@ -232,7 +246,8 @@ void shapes() {
   turned.u = turned_u;
   CHECK(model.try_decompose(square, turned) == denise::status::shape);
 #if DENISE_HPP_EXCEPTIONS
-  CHECK(throws(denise::status::shape, "u has the wrong size: 12 values as 2 x 6", [&] { model.decompose(square, turned); }));
+  CHECK(throws(denise::status::shape, "u has the wrong size: 12 values as 2 x 6",
+               [&] { model.decompose(square, turned); }));
 #endif
 
   // The default model takes 20 x 20; a hundred assets are not 25 matrices.
@@ -241,7 +256,8 @@ void shapes() {
   CHECK(twenty.try_decompose(hundred, hundred_l, hundred_s) == denise::status::shape);
   CHECK(twenty.try_decompose(denise::batch(hundred, 25), hundred_l, hundred_s) == denise::status::ok);
 #if DENISE_HPP_EXCEPTIONS
-  CHECK(throws(denise::status::shape, "m has the wrong size: 10000 values where there must be 1 times 20 x 20; denise::batch",
+  CHECK(throws(denise::status::shape,
+               "m has the wrong size: 10000 values where there must be 1 times 20 x 20; denise::batch",
                [&] { twenty.decompose(hundred, hundred_l, hundred_s); }));
 #endif
 }
@@ -261,7 +277,8 @@ void not_finite() {
   CHECK(reports[2].status == DENISE_ERR_NOT_FINITE && reports[1].status == DENISE_OK && std::isnan(l[2 * n * n]));
   CHECK(same_bits(l.data(), good.data(), 2 * n * n));
 #if DENISE_HPP_EXCEPTIONS
-  CHECK(throws(denise::status::not_finite, denise::to_string(denise::status::not_finite), [&] { model.decompose(all, out); }));
+  CHECK(throws(denise::status::not_finite, denise::to_string(denise::status::not_finite),
+               [&] { model.decompose(all, out); }));
   CHECK(same_bits(l.data(), good.data(), 2 * n * n));
 #endif
 }

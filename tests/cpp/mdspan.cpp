@@ -34,14 +34,16 @@ using Factors = md::mdspan<double, md::extents<int, any, any, any>>;
 
 int main() {
   const denise::model model = denise::model::try_load({n, k}).model;
-  std::vector<double> m(count * n * n), l(m.size()), s(m.size()), u(count * n * k), l2(m.size()), s2(m.size()), u2(u.size());
+  std::vector<double> m(count * n * n), l(m.size()), s(m.size()), u(count * n * k), l2(m.size()), s2(m.size()),
+      u2(u.size());
   for (std::size_t i = 0; i < m.size(); ++i) m[i] = i % (n + 1) == 0 ? 2.0 : 1.0 / double(1 + i % 7);
   denise::outputs<double> out{u, l, s, {}};
   CHECK(model.try_decompose(denise::batch(m, count), out) == denise::status::ok);
 
   // An mdspan says itself how many matrices it is.
   const int many = int(count);
-  denise::outputs<double> spans{Factors(u2.data(), many, int(n), int(k)), Batch(l2.data(), many), Batch(s2.data(), many), {}};
+  denise::outputs<double> spans{
+      Factors(u2.data(), many, int(n), int(k)), Batch(l2.data(), many), Batch(s2.data(), many), {}};
   CHECK(model.try_decompose(ConstBatch(m.data()), spans) == denise::status::ok);
   CHECK(u == u2 && l == l2 && s == s2);
   std::vector<double> l3(n * n), s3(n * n);

@@ -32,6 +32,7 @@ constexpr const char* whose = "a stand-in for std::mdspan";
 template <typename Index, std::size_t... sizes>
 class extents {
  public:
+  using index_type = Index;
   static constexpr std::size_t rank() noexcept { return sizeof...(sizes); }
   constexpr extents() noexcept = default;
   template <typename... Values>
@@ -110,7 +111,8 @@ class mdspan {
 
   static constexpr std::size_t rank() noexcept { return Extents::rank(); }
   template <typename... Sizes>
-  constexpr explicit mdspan(T* data, Sizes... sizes) noexcept : data_(data), extents_(sizes...) {}
+  constexpr explicit mdspan(T* data, Sizes... sizes) noexcept
+      : data_(data), extents_(static_cast<typename Extents::index_type>(sizes)...) {}
   constexpr mdspan(T* data, const mapping_type&) noexcept : data_(data) {}
   constexpr T* data_handle() const noexcept { return data_; }
   constexpr auto extent(std::size_t at) const noexcept { return extents_.extent(at); }
