@@ -248,6 +248,8 @@ void refused() {
   const Eigen::MatrixXd tall = e.matrices<RowMajor>();  // column-major ones lie side by side
   Eigen::MatrixXd tall_l = tall, tall_s = tall;
   CHECK(denise::try_decompose(e.model, denise::stack(tall, count), tall_l, tall_s) == status::shape);
+  Eigen::MatrixXd wide_l = many, wide_s = many;
+  CHECK(denise::try_decompose(e.model, denise::stack(tall, count), wide_l, wide_s) == status::shape);
   std::vector<denise::report> reports(2);
   denise::eigen_outputs<double> wrong_reports{{}, l, s, reports};
   CHECK(denise::try_decompose(e.model, m, wrong_reports) == status::shape);

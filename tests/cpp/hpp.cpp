@@ -223,7 +223,11 @@ void shapes() {
   CHECK(model.try_decompose(denise::batch(m, count + 1), l, s) == denise::status::shape);
   CHECK(model.try_decompose(denise::batch(m, 0), l, s) == denise::status::shape);
   // A count of which n * n times overflows into the right size.
-  CHECK(model.try_decompose(denise::batch(m, count + (std::size_t{1} << 62)), l, s) == denise::status::shape);
+  const auto too_many = denise::batch(m, count + (std::size_t{1} << 62));
+  CHECK(model.try_decompose(too_many, l, s) == denise::status::shape);
+#if DENISE_HPP_EXCEPTIONS
+  CHECK(throws(denise::status::shape, "m has the wrong size", [&] { model.decompose(too_many, l, s); }));
+#endif
   CHECK(l == std::vector<float>(m.size(), 7.0F) && s == l);
   CHECK(model.try_decompose(denise::batch(none, 0), none, none) == denise::status::ok);  // nothing to do
 
@@ -240,6 +244,7 @@ void shapes() {
   // As many values in another shape.
   float wide[4][9] = {}, square[n][n] = {}, square_s[n][n] = {}, turned_u[k][n] = {};
   CHECK(model.try_decompose(wide, square, square_s) == denise::status::shape);
+  CHECK(model.try_decompose(denise::view<float>(wide), square, square_s) == denise::status::shape);
   CHECK(model.try_decompose(square, wide, square_s) == denise::status::shape);
   CHECK(model.try_decompose(denise::batch(square, count), square, square_s) == denise::status::shape);
   denise::outputs<float> turned;
@@ -302,6 +307,9 @@ void life() {
 }
 
 void load_errors() {
+  // Options are in the order of denise_options: 300 calls at once are fine, 300 threads of one call are too many.
+  CHECK(denise::model::try_load({n, k, 300, 1, 0}).code == denise::status::ok);
+  CHECK(denise::model::try_load({n, k, 1, 300, 0}).code == denise::status::argument);
   const auto rank = denise::model::try_load({4, 4});
   CHECK(!rank && !rank.model && rank.code == denise::status::argument);
   CHECK(std::string_view(rank.message).find("rank") != std::string_view::npos);
