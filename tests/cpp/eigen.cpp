@@ -369,8 +369,7 @@ void throwing() {
 }
 #endif
 
-using M = Eigen::MatrixXf;
-static_assert(noexcept(denise::try_decompose(std::declval<const denise::model&>(), std::declval<const M&>(),
+static_assert(noexcept(denise::try_decompose(std::declval<const denise::model&>(), std::declval<Eigen::MatrixXf>(),
                                              std::declval<const denise::eigen_outputs<float>&>())));
 
 template <typename T>
