@@ -27,8 +27,8 @@ CXX_TEST := -std=c++17 $(WARN) $(CXXFLAGS) -I$(STAGE)/include
 LINK := -L$(STAGE)/lib -ldenise -lm -pthread -Wl,-rpath,'$$ORIGIN/stage/lib'
 
 .PHONY: all small help demo build-demo examples build-examples build-mex test bench install header lint clean stage \
-        test-rust test-header test-library test-c test-alloc test-cpp test-valgrind test-install \
-        test-program test-readme test-onnx test-octave test-examples test-need program models results need-cargo need-c \
+        test-rust test-header test-library test-c test-alloc test-cpp test-mdspan test-valgrind test-install \
+        test-program test-readme test-onnx test-octave test-examples test-need program models results need-cargo need-c need-eigen \
         trust test-trust trust-programs dist test-fuzz fuzz sanitize neon
 # One after the other also under make -j: cargo has its own jobs, and the output is for people.
 .NOTPARALLEL:
@@ -151,7 +151,7 @@ SHIPPED := $(TARGET)/$(PROFILE)/shipped
 install: need-c $(if $(filter 1,$(SMALL)),small,all)
 	@scripts/ship "$(TARGET)/$(PROFILE)" "$(SHIPPED)"
 	@install -d "$(TO)/include" "$(TO)/lib/pkgconfig" "$(TO)/lib/cmake/denise" "$(TO)/share/denise"
-	@install -m 644 include/denise.h include/denise.hpp "$(TO)/include/"
+	@install -m 644 include/denise.h include/*.hpp "$(TO)/include/"
 	@install -m 755 "$(SHIPPED)/libdenise.so" "$(TO)/lib/libdenise.so.$(ABI)"
 	@ln -sf libdenise.so.$(ABI) "$(TO)/lib/libdenise.so"
 	@install -m 644 "$(SHIPPED)/libdenise.a" "$(TO)/lib/libdenise.a"
@@ -242,17 +242,52 @@ test-alloc: stage
 	LD_PRELOAD="$(CURDIR)/build/libcount_malloc.so" build/no_alloc
 	LD_PRELOAD="$(CURDIR)/build/libcount_malloc.so" build/dlopen "$(STAGE)/lib/libdenise.so.$(ABI)"
 
-test-cpp: stage
+test-cpp: stage need-eigen
 	@echo '== the ABI from C++'
 	$(CXX) $(CXX_TEST) tests/cpp/abi.cpp -o build/abi_cpp $(LINK)
 	build/abi_cpp
-	@echo '== denise.hpp: two compilers, two standards, with and without exceptions'
+	@echo '== denise.hpp: two compilers, three standards, with and without exceptions'
 	@scripts/need g++:g++ clang++:clang
-	@for compiler in g++ clang++; do for std in c++17 c++20; do for mode in '' '-fno-exceptions -fno-rtti'; do \
-	  echo "$$compiler $$std $$mode"; \
-	  $$compiler -std=$$std $$mode $(WARN) $(CXXFLAGS) -I$(STAGE)/include tests/cpp/hpp.cpp -o build/hpp $(LINK) && \
-	  build/hpp models/default.onnx || exit 1; \
-	done; done; done
+	@for way in 'g++ -std=c++17' 'g++ -std=c++20 $(NO_EXCEPTIONS)' 'g++ -std=c++2b' \
+	  'clang++ -std=c++17 $(NO_EXCEPTIONS)' 'clang++ -std=c++20' 'clang++ -std=c++2b $(NO_EXCEPTIONS)'; do \
+	  echo "$$way"; \
+	  for name in hpp mdspan; do \
+	    $$way $(WARN) $(CXXFLAGS) -I$(STAGE)/include "tests/cpp/$$name.cpp" -o "build/$$name" $(LINK) || exit 1; \
+	  done; \
+	  build/hpp models/default.onnx && build/mdspan || exit 1; \
+	done
+	@echo '== denise_eigen.hpp'
+	@for way in 'g++ -std=c++17 -O1' 'clang++ -std=c++20 -O0 $(NO_EXCEPTIONS)'; do \
+	  echo "$$way"; \
+	  $$way $(WARN) -I$(STAGE)/include $(EIGEN) tests/cpp/eigen.cpp -o build/eigen $(LINK) && build/eigen || exit 1; \
+	done
+	@echo '== the examples in the headers'
+	tests/cpp/check_comments.sh g++ $(CXX_TEST) $(EIGEN) $(LINK)
+	@echo '== what must not compile'
+	tests/cpp/check_refused.sh tests/cpp/refused.cpp g++ -std=c++17 -I$(STAGE)/include
+	tests/cpp/check_refused.sh tests/cpp/refused.cpp clang++ -std=c++17 -I$(STAGE)/include
+	tests/cpp/check_refused.sh tests/cpp/refused_eigen.cpp g++ -std=c++17 -I$(STAGE)/include $(EIGEN)
+
+NO_EXCEPTIONS := -fno-exceptions -fno-rtti
+# A recursive variable: pkg-config is asked after need-eigen.
+EIGEN = -isystem $(patsubst -I%,%,$(shell pkg-config --cflags-only-I eigen3))
+
+# scripts/need looks for commands, and this package has none: whether it is there, pkg-config says.
+need-eigen:
+	@scripts/need pkg-config:pkg-config
+	@pkg-config --exists eigen3 || scripts/need eigen3:libeigen3-dev || pkg-config --exists eigen3
+
+# The real std::mdspan, which the compilers above do not have: tests/cpp/mdspan.hpp stands in for it there.
+test-mdspan: stage
+	@echo '== std::mdspan, by libc++ 19'
+	@scripts/need clang++-19:clang-19
+	@[ -e $(LIBCXX)/mdspan ] || scripts/need mdspan:libc++-19-dev || [ -e $(LIBCXX)/mdspan ]
+	$(MDSPAN) $(WARN) tests/cpp/mdspan.cpp -o build/mdspan $(LINK)
+	build/mdspan
+	tests/cpp/check_refused.sh tests/cpp/refused.cpp $(MDSPAN)
+
+LIBCXX := /usr/lib/llvm-19/include/c++/v1
+MDSPAN := clang++-19 -std=c++23 -stdlib=libc++ -I$(STAGE)/include
 
 test-octave: build-mex
 	@echo '== the MATLAB binding in Octave'
@@ -335,7 +370,7 @@ test-trust: trust-programs
 	CARGO="$(CARGO)" tests/trust/check_dist.sh build/dist
 
 # Everything; a minute of fuzzing for each target (`make fuzz` takes half an hour each).
-trust: test-trust test-header test-library test-c test-alloc
+trust: test-trust test-header test-library test-c test-alloc test-mdspan
 	@echo '== faults, at length'
 	python3 tests/trust/write_dense.py $(TRUST)/dense.onnx
 	$(TRUST)/limits $(TRUST)/dense.onnx

@@ -5,10 +5,15 @@
 //   #include <vector>
 //
 //   int main() {
-//     denise::model model(denise::options{20, 3});     // the built-in network, 20 x 20 matrices, rank 3
-//     std::vector<float> m(100 * 20 * 20, 1.0F);       // 100 matrices, one after another
-//     std::vector<float> l(m.size()), s(m.size());
-//     model.decompose(m, l, s);                        // m = l + s; throws denise::error if it cannot
+//     const denise::model model(denise::options{20, 3});  // the built-in network, 20 x 20 matrices, rank 3
+//     std::vector<float> m(400, 1.0F), l(400), s(400);
+//     model.decompose(m, l, s);                  // one matrix: m = l + s; throws denise::error if it cannot
+//
+//     std::vector<float> many(100 * 400, 1.0F), factors(100 * 20 * 3);
+//     denise::outputs<float> out;                // by name, only what is wanted: u, l, s, reports
+//     out.u = factors;
+//     out.s = many;                              // s may be where m is
+//     model.decompose(denise::batch(many, 100), out);  // 100 matrices, one after another
 //   }
 //
 // There are two layers. Functions named try_... are noexcept and return a denise::status; they are all
@@ -16,19 +21,23 @@
 //
 // - A model is loaded once and used often. Loading allocates; decomposing never does, in either layer,
 //   unless it throws. Any number of threads may use one model at once.
-// - Matrices are in float or double. A batch is one contiguous block: std::vector, std::array, C arrays,
-//   std::span, or anything else with data() and size(). Sizes are checked. Pointers work too.
-// - Matrices are row-major and only their lower triangle counts. L and S are symmetric.
+// - Matrices are in float or double, in one contiguous block: std::vector, std::array, std::span, C arrays, or
+//   anything else with data() and size(). For a pointer, say how much there is: denise::view(pointer, size).
+// - A block is one matrix, unless denise::batch(block, count) says that it is more. What has a shape of its own
+//   says it itself: C arrays and std::mdspan of n x n or of count x n x n. Every size and shape is checked.
+// - Matrices are row-major and only the lower triangle of m counts. l and s are symmetric, u is n x k. What has
+//   strides, or is column-major by type, does not compile. denise_eigen.hpp takes Eigen's matrices.
+// - The order is that of denise.h everywhere: m, u, l, s, reports.
 // - Nothing here has a state of its own: the header only forwards.
 #ifndef DENISE_HPP
 #define DENISE_HPP
 
 #include <denise.h>
+#include <denise_view.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <iterator>
 #include <memory>
 #include <optional>
 #include <type_traits>
@@ -36,6 +45,7 @@
 
 #if defined(__cpp_exceptions) || defined(_CPPUNWIND)
 #define DENISE_HPP_EXCEPTIONS 1
+#include <cstdio>
 #include <stdexcept>
 #else
 #define DENISE_HPP_EXCEPTIONS 0
@@ -68,12 +78,17 @@ inline const char* version() noexcept { return denise_version(); }
 // The number of its binary interface, which is also the number in the name of the shared library.
 inline std::uint32_t abi_version() noexcept { return denise_abi_version(); }
 
+namespace detail {
+// Why a call of denise.h came to this status: the one place where what() gets its text from.
+inline const char* reason(status code) noexcept { return to_string(code); }
+}  // namespace detail
+
 #if DENISE_HPP_EXCEPTIONS
 // What the throwing layer throws: what() says why, code() is the status.
 class error : public std::runtime_error {
  public:
   error(status code, const char* what) : std::runtime_error(what), code_(code) {}
-  explicit error(status code) : error(code, to_string(code)) {}
+  explicit error(status code) : error(code, detail::reason(code)) {}
   status code() const noexcept { return code_; }
 
  private:
@@ -81,66 +96,27 @@ class error : public std::runtime_error {
 };
 #endif
 
-// ---------------------------------------------------------------------------------------------- views
-
-// A contiguous block that somebody else owns: what std::span is in C++20. Each can be made from the other. It
-// is a type of its own so that programs may mix C++17 and C++20.
-template <typename T>
-class view {
-  // float* to const float* is fine, derived* to base* is not: as for std::span.
-  template <typename Container>
-  using element = std::remove_pointer_t<decltype(std::data(std::declval<Container&>()))>;
-  template <typename Container>
-  using if_contiguous =
-      std::enable_if_t<!std::is_same_v<std::remove_cv_t<std::remove_reference_t<Container>>, view> &&
-                           std::is_convertible_v<element<Container> (*)[], T (*)[]> &&
-                           std::is_convertible_v<decltype(std::size(std::declval<Container&>())), std::size_t>,
-                       int>;
-
- public:
-  constexpr view() noexcept = default;
-  constexpr view(T* data, std::size_t size) noexcept : data_(data), size_(size) {}
-  template <typename Container, if_contiguous<Container> = 0>
-  constexpr view(Container&& container) noexcept
-      : data_(std::data(container)), size_(static_cast<std::size_t>(std::size(container))) {}
-
-  constexpr T* data() const noexcept { return data_; }
-  constexpr std::size_t size() const noexcept { return size_; }
-  constexpr T* begin() const noexcept { return data_; }
-  constexpr T* end() const noexcept { return data_ + size_; }
-  constexpr T& operator[](std::size_t i) const noexcept { return data_[i]; }
-
- private:
-  T* data_ = nullptr;
-  std::size_t size_ = 0;
-};
+// -------------------------------------------------------------------------------------------- outputs
 
 // One per matrix: l1 = sum |S_ij|, residual = ||M - L||_F / ||M||_F, sparsity = share of entries with
 // |S_ij| <= 0.01 tr(M)/n, and status, which is DENISE_OK or DENISE_ERR_NOT_FINITE.
 using report = denise_report;
 
-// Where results go. What is not set is not computed; what is set must have the right size:
-// n*n values per matrix in l and s, n*k in u (row-major), one report per matrix.
+// Where results go. What is not set is not computed; what is set must have the right size: n*k values per
+// matrix in u (row-major), n*n in l and s, one report per matrix.
 //
 //   denise::outputs<double> out;
-//   out.l = l;  out.u = u;                    // in C++20 also: model.decompose(m, {.l = l, .u = u})
+//   out.u = u;  out.l = l;                    // in C++20 also: model.decompose(m, {.u = u, .l = l})
 //   model.decompose(m, out);
 template <typename T>
 struct outputs {
+  std::optional<view<T>> u{};
   std::optional<view<T>> l{};
   std::optional<view<T>> s{};  // may be the same memory as m
-  std::optional<view<T>> u{};
   std::optional<view<report>> reports{};
 };
 
 namespace detail {
-
-// float or double, whatever a container of matrices holds.
-template <typename Container>
-using real = std::remove_cv_t<std::remove_pointer_t<decltype(std::data(std::declval<Container&>()))>>;
-
-template <typename Container>
-using if_real = std::enable_if_t<std::is_same_v<real<Container>, float> || std::is_same_v<real<Container>, double>, int>;
 
 // std::string and, where its characters are char, std::filesystem::path. As a template so that braces never
 // become a path.
@@ -152,11 +128,63 @@ T* pointer(const std::optional<view<T>>& some) noexcept {
   return some ? some->data() : nullptr;
 }
 
-// An output that was asked for must have room for all, and an empty one is no wish to have none.
+// The first argument whose size or shape is wrong, and what it should be; no name if all are right.
+struct misfit {
+  const char* name = nullptr;
+  std::size_t size = 0, rows = 0, cols = 0;               // what it is; rows 0 if only the size is known
+  std::size_t count = 0, right_rows = 0, right_cols = 0;  // what it must be
+  const char* hint = "";
+};
+
 template <typename T>
-bool fits(const std::optional<view<T>>& some, std::size_t size) noexcept {
-  return !some || some->size() == size;
+misfit find_misfit(const view<const T>& m, const outputs<T>& out, std::size_t n, std::size_t k) noexcept {
+  const std::size_t count = m.count();
+  misfit found;
+  const auto fits = [&found, count](const char* name, const auto& block, std::size_t rows, std::size_t cols) {
+    if (block.fits(count, rows, cols)) return true;
+    found = {name, block.size(), block.rows(), block.cols(), count, rows, cols, ""};
+    return false;
+  };
+  // An empty output that was asked for is no wish to have none.
+  if (!fits("m", m, n, n)) {
+    found.hint = "; denise::batch(m, count) says that there are several";
+  } else if ((!out.u || fits("u", *out.u, n, k)) && (!out.l || fits("l", *out.l, n, n)) &&
+             (!out.s || fits("s", *out.s, n, n)) && out.reports) {
+    fits("reports", *out.reports, 1, 1);
+  }
+  return found;
 }
+
+// Whether a pointer is null that must not be. For denise.h a null output is one that nobody wants; here that is said
+// by not setting it, and one that is set and null is a mistake.
+template <typename T>
+bool has_null(const view<const T>& m, const outputs<T>& out) noexcept {
+  const auto null = [](const auto& some) { return some && some->data() == nullptr; };
+  return m.data() == nullptr || null(out.u) || null(out.l) || null(out.s) || null(out.reports);
+}
+
+#if DENISE_HPP_EXCEPTIONS
+[[noreturn]] inline void throw_misfit(const misfit& at) {
+  char shape[64] = "", text[256];
+  if (at.rows != 0) std::snprintf(shape, sizeof shape, " as %zu x %zu", at.rows, at.cols);
+  std::snprintf(text, sizeof text, "%s has the wrong size: %zu values%s where there must be %zu times %zu x %zu%s",
+                at.name, at.size, shape, at.count, at.right_rows, at.right_cols, at.hint);
+  throw error(status::shape, text);
+}
+
+// Throws unless all is well. Sizes are looked at again only to say what was wrong with them.
+template <typename T>
+void check(status code, const view<const T>& m, const outputs<T>& out, std::size_t n, std::size_t k) {
+  if (code == status::ok) return;
+  if (n == 0) throw error(code, "the model is empty, or n is 0");
+  if (code == status::null_pointer) throw error(code, "m, or an output that is set, is a null pointer");
+  if (code == status::shape) {
+    const misfit found = find_misfit(m, out, n, k);
+    if (found.name != nullptr) throw_misfit(found);
+  }
+  throw error(code);
+}
+#endif
 
 }  // namespace detail
 
@@ -167,12 +195,12 @@ inline constexpr std::uint32_t flag_portable = DENISE_FLAG_PORTABLE;  // only wh
 inline constexpr std::uint32_t flag_avx2 = DENISE_FLAG_AVX2;  // AVX2 and FMA, or fail with status::unsupported
 inline constexpr std::uint32_t flag_f16 = DENISE_FLAG_F16;  // 16-bit weights of a dense network; with either
 
-// What a model is loaded for. 0 means the default everywhere.
+// What a model is loaded for, in the order of denise_options. 0 means the default everywhere.
 struct options {
   std::uint32_t n = 0;                // size of the matrices, at most 512; default: the model's own, or 20
   std::uint32_t k = 0;                // largest rank of L, less than n, at most 32; the model's own, or 3
-  std::uint32_t threads = 0;          // threads that one call may use for a large batch; 1
   std::uint32_t max_concurrency = 0;  // calls that may run at once without waiting; the number of CPUs
+  std::uint32_t threads = 0;          // threads that one call may use for a large batch; 1
   std::uint32_t flags = 0;            // flags above, or 0
 };
 
@@ -193,34 +221,19 @@ class model {
   static load_result try_load(const Path& path, const options& wanted = {}) noexcept;
   static load_result try_load_memory(const void* data, std::size_t size, const options& wanted = {}) noexcept;
 
-  // Splits count matrices: denise_decompose_batch with its order of arguments. All outputs may be null.
-  status try_decompose(std::size_t count, const float* m, float* u, float* l, float* s,
-                       report* reports = nullptr) const noexcept {
-    return static_cast<status>(denise_decompose_batch(get(), count, m, u, l, s, reports));
+  // Splits one matrix, or those of a denise::batch(m, count): denise_decompose_batch. status::shape if the size of
+  // something is wrong; nothing is written then.
+  status try_decompose(view<const float> m, const outputs<float>& out) const noexcept {
+    return split(denise_decompose_batch, m, out);
   }
-  status try_decompose(std::size_t count, const double* m, double* u, double* l, double* s,
-                       report* reports = nullptr) const noexcept {
-    return static_cast<status>(denise_decompose_batch_f64(get(), count, m, u, l, s, reports));
+  status try_decompose(view<const double> m, const outputs<double>& out) const noexcept {
+    return split(denise_decompose_batch_f64, m, out);
   }
-
-  // Splits all matrices of a container. status::shape if a size does not fit; nothing is written then.
-  template <typename Container, detail::if_real<Container> = 0>
-  status try_decompose(const Container& m, const outputs<detail::real<Container>>& out) const noexcept {
-    const view<const detail::real<Container>> in(m);
-    const std::size_t nn = std::size_t{n()} * n();
-    if (nn == 0) return status::null_pointer;
-    const std::size_t count = in.size() / nn;
-    const bool fit = in.size() == count * nn && detail::fits(out.l, in.size()) && detail::fits(out.s, in.size()) &&
-                     detail::fits(out.u, count * n() * k()) && detail::fits(out.reports, count);
-    if (!fit) return status::shape;
-    if (count == 0) return status::ok;
-    return try_decompose(count, in.data(), detail::pointer(out.u), detail::pointer(out.l), detail::pointer(out.s),
-                         detail::pointer(out.reports));
+  status try_decompose(view<const float> m, view<float> l, view<float> s) const noexcept {
+    return try_decompose(m, outputs<float>{{}, l, s, {}});
   }
-  template <typename Container, detail::if_real<Container> = 0>
-  status try_decompose(const Container& m, view<detail::real<Container>> l,
-                       view<detail::real<Container>> s) const noexcept {
-    return try_decompose(m, outputs<detail::real<Container>>{l, s, {}, {}});
+  status try_decompose(view<const double> m, view<double> l, view<double> s) const noexcept {
+    return try_decompose(m, outputs<double>{{}, l, s, {}});
   }
 
 #if DENISE_HPP_EXCEPTIONS
@@ -233,20 +246,17 @@ class model {
 
   // As try_decompose. A matrix with NaN or infinity throws too, after all others are done: where that is
   // nothing unusual, call try_decompose and look at the reports.
-  void decompose(std::size_t count, const float* m, float* u, float* l, float* s, report* reports = nullptr) const {
-    check(try_decompose(count, m, u, l, s, reports));
+  void decompose(view<const float> m, const outputs<float>& out) const {
+    detail::check(try_decompose(m, out), m, out, n(), k());
   }
-  void decompose(std::size_t count, const double* m, double* u, double* l, double* s,
-                 report* reports = nullptr) const {
-    check(try_decompose(count, m, u, l, s, reports));
+  void decompose(view<const double> m, const outputs<double>& out) const {
+    detail::check(try_decompose(m, out), m, out, n(), k());
   }
-  template <typename Container, detail::if_real<Container> = 0>
-  void decompose(const Container& m, const outputs<detail::real<Container>>& out) const {
-    check(try_decompose(m, out));
+  void decompose(view<const float> m, view<float> l, view<float> s) const {
+    decompose(m, outputs<float>{{}, l, s, {}});
   }
-  template <typename Container, detail::if_real<Container> = 0>
-  void decompose(const Container& m, view<detail::real<Container>> l, view<detail::real<Container>> s) const {
-    check(try_decompose(m, l, s));
+  void decompose(view<const double> m, view<double> l, view<double> s) const {
+    decompose(m, outputs<double>{{}, l, s, {}});
   }
 #endif
 
@@ -266,10 +276,17 @@ class model {
   template <typename Load>
   static load_result load(const options& wanted, Load call) noexcept;
 
-#if DENISE_HPP_EXCEPTIONS
-  static void check(status code) {
-    if (code != status::ok) throw error(code);
+  template <typename T, typename Decompose>
+  status split(Decompose call, const view<const T>& m, const outputs<T>& out) const noexcept {
+    if (!handle_) return status::null_pointer;
+    if (detail::find_misfit(m, out, n(), k()).name != nullptr) return status::shape;
+    if (m.count() == 0) return status::ok;
+    if (detail::has_null(m, out)) return status::null_pointer;
+    return static_cast<status>(call(get(), m.count(), m.data(), detail::pointer(out.u), detail::pointer(out.l),
+                                    detail::pointer(out.s), detail::pointer(out.reports)));
   }
+
+#if DENISE_HPP_EXCEPTIONS
   explicit model(load_result&& loaded);
 #endif
 
@@ -292,8 +309,8 @@ load_result model::load(const options& wanted, Load call) noexcept {
   denise_options_init(&c);
   c.n = wanted.n;
   c.k = wanted.k;
-  c.threads = wanted.threads;
   c.max_concurrency = wanted.max_concurrency;
+  c.threads = wanted.threads;
   c.flags = wanted.flags;
   c.message = result.message;
   c.message_size = sizeof result.message;
@@ -333,7 +350,7 @@ inline load_result model::try_load_memory(const void* data, std::size_t size, co
 #if DENISE_HPP_EXCEPTIONS
 inline model::model(load_result&& loaded) : handle_(std::move(loaded.model.handle_)) {
   if (loaded.code != status::ok) {
-    throw error(loaded.code, loaded.message[0] != '\0' ? loaded.message : to_string(loaded.code));
+    throw error(loaded.code, loaded.message[0] != '\0' ? loaded.message : detail::reason(loaded.code));
   }
 }
 inline model::model(const options& wanted) : model(try_load(wanted)) {}
@@ -356,29 +373,23 @@ enum class method : std::int32_t {
   rpca_gd = DENISE_METHOD_RPCA_GD  // robust PCA by gradient descent
 };
 
-// Splits count n x n matrices with a classical method: denise_solve_batch. Slow, and it allocates. l and s may
-// be null; lambda 0 is the paper's value.
-inline status try_solve(method by, std::uint32_t n, std::uint32_t k, std::size_t count, const double* m, double* l,
-                        double* s, double lambda = 0) noexcept {
-  return static_cast<status>(denise_solve_batch(static_cast<std::int32_t>(by), n, k, lambda, count, m, l, s));
-}
-
-// The same for all matrices of containers.
-inline status try_solve(method by, std::uint32_t n, std::uint32_t k, view<const double> m, view<double> l,
-                        view<double> s, double lambda = 0) noexcept {
-  const std::size_t nn = std::size_t{n} * n;
-  if (nn == 0) return status::argument;
-  const std::size_t count = m.size() / nn;
-  if (m.size() != count * nn || l.size() != m.size() || s.size() != m.size()) return status::shape;
-  if (count == 0) return status::ok;
-  return try_solve(by, n, k, count, m.data(), l.data(), s.data(), lambda);
+// Splits one n x n matrix, or those of a denise::batch(m, count), with a classical method: denise_solve_batch. Slow,
+// and it allocates. Either of l and s may be std::nullopt; lambda 0 is the paper's value.
+inline status try_solve(method by, std::uint32_t n, std::uint32_t k, view<const double> m,
+                        std::optional<view<double>> l, std::optional<view<double>> s, double lambda = 0) noexcept {
+  const outputs<double> out{{}, l, s, {}};
+  if (n == 0) return status::argument;
+  if (detail::find_misfit(m, out, n, k).name != nullptr) return status::shape;
+  if (m.count() == 0) return status::ok;
+  if (detail::has_null(m, out)) return status::null_pointer;
+  return static_cast<status>(denise_solve_batch(static_cast<std::int32_t>(by), n, k, lambda, m.count(), m.data(),
+                                                detail::pointer(l), detail::pointer(s)));
 }
 
 #if DENISE_HPP_EXCEPTIONS
-inline void solve(method by, std::uint32_t n, std::uint32_t k, view<const double> m, view<double> l, view<double> s,
-                  double lambda = 0) {
-  const status code = try_solve(by, n, k, m, l, s, lambda);
-  if (code != status::ok) throw error(code);
+inline void solve(method by, std::uint32_t n, std::uint32_t k, view<const double> m, std::optional<view<double>> l,
+                  std::optional<view<double>> s, double lambda = 0) {
+  detail::check(try_solve(by, n, k, m, l, s, lambda), m, outputs<double>{{}, l, s, {}}, n, k);
 }
 #endif
 

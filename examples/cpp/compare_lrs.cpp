@@ -71,7 +71,7 @@ Result run_denise(const denise::model& model, const Matrices& m) {
   std::vector<double> times;
   for (int round = 0; round < 20; ++round) {
     for (std::size_t at = 0; at < m.size(); at += nn) {
-      times.push_back(microseconds([&] { model.decompose(1, &in[at], nullptr, &l[at], &s[at]); }));
+      times.push_back(microseconds([&] { model.decompose({&in[at], nn}, {&l[at], nn}, {&s[at], nn}); }));
     }
   }
   return {Matrices(l.begin(), l.end()), median(times), "", ""};
@@ -84,7 +84,9 @@ Result run_solver(denise::method method, const Matrices& m, double c) {
   const double lambda = convex ? c / std::sqrt(double(n)) : 0;
   for (std::size_t at = 0; at < m.size(); at += nn) {
     denise::status code{};
-    times.push_back(microseconds([&] { code = denise::try_solve(method, n, k, 1, &m[at], &l[at], &s[at], lambda); }));
+    const denise::view one_m(&m[at], nn);
+    const denise::view one_l(&l[at], nn), one_s(&s[at], nn);
+    times.push_back(microseconds([&] { code = denise::try_solve(method, n, k, one_m, one_l, one_s, lambda); }));
     if (code == denise::status::unsupported) return {{}, 0, "not in this build", ""};
     if (code != denise::status::ok) return {{}, 0, denise::to_string(code), ""};
   }

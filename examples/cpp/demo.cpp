@@ -66,13 +66,14 @@ Result split(const Way& way, const denise::model& model, const Matrices& m, doub
     const std::vector<float> in(m.begin(), m.end());
     std::vector<float> l(m.size()), s(m.size());
     const double time = time_in_parts(m.size(), 11, [&](std::size_t at, std::size_t length) {
-      model.decompose(length / nn, &in[at], nullptr, &l[at], &s[at]);
+      model.decompose(denise::batch(denise::view(&in[at], length), length / nn), {&l[at], length}, {&s[at], length});
     });
     return {Matrices(l.begin(), l.end()), Matrices(s.begin(), s.end()), time};
   }
   Matrices l(m.size()), s(m.size());
   const double time = time_in_parts(m.size(), 1, [&](std::size_t at, std::size_t length) {
-    denise::solve(way.method, n, k, {&m[at], length}, {&l[at], length}, {&s[at], length}, lambda);
+    denise::solve(way.method, n, k, denise::batch(denise::view(&m[at], length), length / nn),
+                  denise::view(&l[at], length), denise::view(&s[at], length), lambda);
   });
   return {l, s, time};
 }

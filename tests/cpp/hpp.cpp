@@ -57,11 +57,14 @@ static_assert(std::is_nothrow_move_constructible_v<denise::model> && std::is_not
 static_assert(sizeof(denise::model) == sizeof(void*), "a model is its handle and nothing else");
 static_assert(noexcept(denise::model::try_load()));
 static_assert(noexcept(std::declval<denise::model>().try_decompose(denise::view<float>(), denise::outputs<float>())));
-static_assert(noexcept(denise::try_solve(denise::method::eigen, 1, 1, 1, nullptr, nullptr, nullptr)));
+static_assert(noexcept(denise::try_solve(denise::method::eigen, 1, 1, denise::view<double>(), std::nullopt,
+                                         std::nullopt)));
 // What must not compile as a block of matrices.
 static_assert(!std::is_convertible_v<std::vector<int>&, denise::view<float>>);
 static_assert(!std::is_convertible_v<const std::vector<float>&, denise::view<float>>, "constness is kept");
-static_assert(!std::is_convertible_v<float (&)[5][5], denise::view<float>>);
+static_assert(!std::is_convertible_v<const float (&)[5][5], denise::view<float>>);
+static_assert(!std::is_convertible_v<float*, denise::view<float>>, "a pointer does not say how much there is");
+static_assert(!std::is_convertible_v<std::nullptr_t, std::optional<denise::view<float>>>);
 static_assert(std::is_convertible_v<std::vector<float>&, denise::view<const float>>);
 static_assert(std::is_convertible_v<denise::view<float>, denise::view<const float>>);
 static_assert(!std::is_convertible_v<const char*, denise::model>, "a path is no model by accident");
@@ -91,7 +94,8 @@ bool same_bits(const Real* a, const Real* b, std::size_t size) {
 denise_status c_decompose(const denise::model& model, const float* m, float* u, float* l, float* s, denise_report* r) {
   return denise_decompose_batch(model.get(), count, m, u, l, s, r);
 }
-denise_status c_decompose(const denise::model& model, const double* m, double* u, double* l, double* s, denise_report* r) {
+denise_status c_decompose(const denise::model& model, const double* m, double* u, double* l, double* s,
+                          denise_report* r) {
   return denise_decompose_batch_f64(model.get(), count, m, u, l, s, r);
 }
 
@@ -114,7 +118,7 @@ void results() {
   out.u = u2;
   out.reports = reports2;
   const std::size_t before = allocations;
-  CHECK(model.try_decompose(m, out) == denise::status::ok);
+  CHECK(model.try_decompose(denise::batch(m, count), out) == denise::status::ok);
   CHECK(allocations == before);
   CHECK(same_bits(l.data(), l2.data(), l.size()) && same_bits(s.data(), s2.data(), s.size()));
   CHECK(same_bits(u.data(), u2.data(), u.size()));
@@ -122,34 +126,49 @@ void results() {
 
   std::array<Real, count * n * n> l3{};
   Real s3[count * n * n] = {};
-  CHECK(model.try_decompose(m, l3, s3) == denise::status::ok);
+  CHECK(model.try_decompose(denise::batch(m, count), l3, s3) == denise::status::ok);
   CHECK(same_bits(l.data(), l3.data(), l.size()) && same_bits(s.data(), s3, s.size()));
 
   // Any one output alone, and s in place of m.
   std::vector<Real> l4(m.size()), in_place = m;
   denise::outputs<Real> only_l;
   only_l.l = l4;
-  CHECK(model.try_decompose(m, only_l) == denise::status::ok && same_bits(l.data(), l4.data(), l.size()));
-  CHECK(model.try_decompose(m, denise::outputs<Real>{}) == denise::status::ok);
+  const denise::view<const Real> all = denise::batch(m, count);
+  CHECK(model.try_decompose(all, only_l) == denise::status::ok && same_bits(l.data(), l4.data(), l.size()));
+  CHECK(model.try_decompose(all, denise::outputs<Real>{}) == denise::status::ok);
   denise::outputs<Real> over;
   over.s = in_place;
-  CHECK(model.try_decompose(in_place, over) == denise::status::ok && same_bits(s.data(), in_place.data(), s.size()));
+  CHECK(model.try_decompose(denise::batch(in_place, count), over) == denise::status::ok);
+  CHECK(same_bits(s.data(), in_place.data(), s.size()));
 
   // Pointers, and part of a container.
-  std::vector<Real> l5(m.size());
-  CHECK(model.try_decompose(count, m.data(), nullptr, l5.data(), nullptr) == denise::status::ok);
-  CHECK(same_bits(l.data(), l5.data(), l.size()));
-  std::vector<Real> one(n * n);
+  std::vector<Real> one(n * n), one_s(n * n);
   denise::outputs<Real> first;
-  first.l = one;
-  CHECK(model.try_decompose(denise::view<const Real>(m.data(), n * n), first) == denise::status::ok);
+  first.l = {one.data(), n * n};
+  CHECK(model.try_decompose(denise::view(m.data(), n * n), first) == denise::status::ok);
   CHECK(same_bits(l.data(), one.data(), one.size()));
+  CHECK(model.try_decompose({&m[n * n], n * n}, one, one_s) == denise::status::ok);
+  CHECK(same_bits(&l[n * n], one.data(), one.size()) && same_bits(&s[n * n], one_s.data(), one.size()));
+
+  // C arrays know their shape.
+  Real array[count][n][n], array_l[count][n][n], array_s[n][n], array_u[count][n][k];
+  std::memcpy(array, m.data(), sizeof array);
+  denise::outputs<Real> arrays;
+  arrays.u = array_u;
+  arrays.l = array_l;
+  CHECK(model.try_decompose(array, arrays) == denise::status::ok);
+  CHECK(std::memcmp(array_l, l.data(), sizeof array_l) == 0 && std::memcmp(array_u, u.data(), sizeof array_u) == 0);
+  CHECK(model.try_decompose(array[1], array_l[1], array_s) == denise::status::ok);
+  CHECK(std::memcmp(array_s, &s[n * n], sizeof array_s) == 0);
 
 #if defined(__cpp_lib_span)
   std::vector<Real> l6(m.size()), s6(m.size());
-  CHECK(model.try_decompose(std::span<const Real>(m), std::span<Real>(l6), std::span<Real>(s6)) == denise::status::ok);
+  const std::span<const Real> whole(m);
+  CHECK(model.try_decompose(denise::batch(whole, count), std::span<Real>(l6), std::span<Real>(s6)) ==
+        denise::status::ok);
   CHECK(same_bits(l.data(), l6.data(), l.size()));
-  CHECK(model.try_decompose(std::span<const Real>(m).first(n * n), {.l = one}) == denise::status::ok);
+  CHECK(model.try_decompose(whole.first(n * n), {.u = std::span<Real>(u2).first(n * k), .l = one}) ==
+        denise::status::ok);
   const denise::view<const Real> block(m);
   const std::span<const Real> span = block;
   CHECK(span.data() == m.data() && span.size() == m.size());
@@ -157,55 +176,115 @@ void results() {
 
 #if DENISE_HPP_EXCEPTIONS
   std::vector<Real> l7(m.size()), s7(m.size());
-  model.decompose(m, l7, s7);
+  model.decompose(denise::batch(m, count), l7, s7);
   CHECK(same_bits(l.data(), l7.data(), l.size()) && same_bits(s.data(), s7.data(), s.size()));
-  model.decompose(count, m.data(), nullptr, nullptr, l7.data());
-  CHECK(same_bits(s.data(), l7.data(), s.size()));
-  model.decompose(m, only_l);
+  model.decompose(denise::batch(m, count), only_l);
 #endif
 }
+
+#if DENISE_HPP_EXCEPTIONS
+// Whether the body throws that status, with these words.
+template <typename Body>
+bool throws(denise::status code, std::string_view words, Body body) {
+  try {
+    body();
+  } catch (const denise::error& error) {
+    return error.code() == code && std::string_view(error.what()).find(words) != std::string_view::npos;
+  }
+  return false;
+}
+#endif
 
 // Sizes that do not fit are refused, and nothing is written.
 void shapes() {
   const denise::model model = denise::model::try_load(sizes).model;
   const std::vector<float> m = matrices<float>();
+  const auto all = denise::batch(m, count);
   std::vector<float> l(m.size(), 7.0F), s(m.size(), 7.0F), short_l(m.size() - 1), none, u(count * n * k + 1, 7.0F);
   std::vector<denise::report> reports(count - 1);
-  CHECK(model.try_decompose(m, short_l, s) == denise::status::shape);
-  CHECK(model.try_decompose(m, none, s) == denise::status::shape);  // a container that nobody resized
+  CHECK(model.try_decompose(all, short_l, s) == denise::status::shape);
+  CHECK(model.try_decompose(all, none, s) == denise::status::shape);  // a container that nobody resized
   CHECK(model.try_decompose(short_l, short_l, short_l) == denise::status::shape);
   denise::outputs<float> out;
   out.l = l;
   out.u = u;
-  CHECK(model.try_decompose(m, out) == denise::status::shape);
+  CHECK(model.try_decompose(all, out) == denise::status::shape);
   out.u.reset();
   out.reports = reports;
-  CHECK(model.try_decompose(m, out) == denise::status::shape);
+  CHECK(model.try_decompose(all, out) == denise::status::shape);
+#if DENISE_HPP_EXCEPTIONS
+  CHECK(throws(denise::status::shape, "reports has the wrong size: 4 values", [&] { model.decompose(all, out); }));
+  CHECK(throws(denise::status::shape, "l has the wrong size: 179 values where there must be 5 times 6 x 6",
+               [&] { model.decompose(all, short_l, s); }));
+#endif
+
+  // Nobody said that these are five matrices, or that they are six or none.
+  CHECK(model.try_decompose(m, l, s) == denise::status::shape);
+  CHECK(model.try_decompose(denise::batch(m, count + 1), l, s) == denise::status::shape);
+  CHECK(model.try_decompose(denise::batch(m, 0), l, s) == denise::status::shape);
+  // A count of which n * n times overflows into the right size.
+  const auto too_many = denise::batch(m, count + (std::size_t{1} << 62));
+  CHECK(model.try_decompose(too_many, l, s) == denise::status::shape);
+#if DENISE_HPP_EXCEPTIONS
+  CHECK(throws(denise::status::shape, "m has the wrong size", [&] { model.decompose(too_many, l, s); }));
+#endif
   CHECK(l == std::vector<float>(m.size(), 7.0F) && s == l);
-  CHECK(model.try_decompose(none, none, none) == denise::status::ok);  // no matrices, nothing to do
+  CHECK(model.try_decompose(denise::batch(none, 0), none, none) == denise::status::ok);  // nothing to do
+
+  // A null pointer that is set is not an output that nobody wants.
+  denise::outputs<float> null;
+  null.l = denise::view<float>(nullptr, l.size());
+  CHECK(model.try_decompose(all, null) == denise::status::null_pointer);
+  CHECK(model.try_decompose(denise::view<const float>(nullptr, n * n), {}) == denise::status::null_pointer);
+#if DENISE_HPP_EXCEPTIONS
+  CHECK(throws(denise::status::null_pointer, "an output that is set", [&] { model.decompose(all, null); }));
+  CHECK(throws(denise::status::null_pointer, "empty", [&] { denise::model(nullptr).decompose(all, null); }));
+#endif
+
+  // As many values in another shape.
+  float wide[4][9] = {}, square[n][n] = {}, square_s[n][n] = {}, turned_u[k][n] = {};
+  CHECK(model.try_decompose(wide, square, square_s) == denise::status::shape);
+  CHECK(model.try_decompose(denise::view<float>(wide), square, square_s) == denise::status::shape);
+  CHECK(model.try_decompose(square, wide, square_s) == denise::status::shape);
+  CHECK(model.try_decompose(denise::batch(square, count), square, square_s) == denise::status::shape);
+  denise::outputs<float> turned;
+  turned.u = turned_u;
+  CHECK(model.try_decompose(square, turned) == denise::status::shape);
+#if DENISE_HPP_EXCEPTIONS
+  CHECK(throws(denise::status::shape, "u has the wrong size: 12 values as 2 x 6",
+               [&] { model.decompose(square, turned); }));
+#endif
+
+  // The default model takes 20 x 20; a hundred assets are not 25 matrices.
+  const denise::model twenty = denise::model::try_load().model;
+  std::vector<double> hundred(100 * 100, 1.0), hundred_l(hundred.size()), hundred_s(hundred.size());
+  CHECK(twenty.try_decompose(hundred, hundred_l, hundred_s) == denise::status::shape);
+  CHECK(twenty.try_decompose(denise::batch(hundred, 25), hundred_l, hundred_s) == denise::status::ok);
+#if DENISE_HPP_EXCEPTIONS
+  CHECK(throws(denise::status::shape,
+               "m has the wrong size: 10000 values where there must be 1 times 20 x 20; denise::batch",
+               [&] { twenty.decompose(hundred, hundred_l, hundred_s); }));
+#endif
 }
 
 // One bad matrix spoils only itself.
 void not_finite() {
   const denise::model model = denise::model::try_load(sizes).model;
   std::vector<double> m = matrices<double>(), l(m.size()), s(m.size()), good(m.size());
-  CHECK(model.try_decompose(m, good, s) == denise::status::ok);
+  const auto all = denise::batch(m, count);
+  CHECK(model.try_decompose(all, good, s) == denise::status::ok);
   m[2 * n * n] = std::numeric_limits<double>::quiet_NaN();
   std::vector<denise::report> reports(count);
   denise::outputs<double> out;
   out.l = l;
   out.reports = reports;
-  CHECK(model.try_decompose(m, out) == denise::status::not_finite);
+  CHECK(model.try_decompose(all, out) == denise::status::not_finite);
   CHECK(reports[2].status == DENISE_ERR_NOT_FINITE && reports[1].status == DENISE_OK && std::isnan(l[2 * n * n]));
   CHECK(same_bits(l.data(), good.data(), 2 * n * n));
 #if DENISE_HPP_EXCEPTIONS
-  bool thrown = false;
-  try {
-    model.decompose(m, out);
-  } catch (const denise::error& error) {
-    thrown = error.code() == denise::status::not_finite;
-  }
-  CHECK(thrown && same_bits(l.data(), good.data(), 2 * n * n));
+  CHECK(throws(denise::status::not_finite, denise::to_string(denise::status::not_finite),
+               [&] { model.decompose(all, out); }));
+  CHECK(same_bits(l.data(), good.data(), 2 * n * n));
 #endif
 }
 
@@ -218,17 +297,19 @@ void life() {
   CHECK(!second && second.n() == 0 && std::string_view(second.kernel()).empty());
   std::vector<float> m = matrices<float>(), l(m.size()), s(m.size());
   CHECK(second.try_decompose(m, l, s) == denise::status::null_pointer);
-  CHECK(second.try_decompose(count, m.data(), nullptr, l.data(), nullptr) == denise::status::null_pointer);
   const denise_model* handle = first.get();
   second = std::move(first);
   CHECK(second.get() == handle && !first);
   second = denise::model::try_load().model;  // the old one is freed
   CHECK(second.n() == 20 && second.k() == 3);
-  second = denise::model::try_load(denise::options{n, k, 2, 1, denise::flag_portable}).model;
+  second = denise::model::try_load(denise::options{n, k, 1, 2, denise::flag_portable}).model;
   CHECK(second && std::string_view(second.kernel()).find("avx2") == std::string_view::npos);
 }
 
 void load_errors() {
+  // Options are in the order of denise_options: 300 calls at once are fine, 300 threads of one call are too many.
+  CHECK(denise::model::try_load({n, k, 300, 1, 0}).code == denise::status::ok);
+  CHECK(denise::model::try_load({n, k, 1, 300, 0}).code == denise::status::argument);
   const auto rank = denise::model::try_load({4, 4});
   CHECK(!rank && !rank.model && rank.code == denise::status::argument);
   CHECK(std::string_view(rank.message).find("rank") != std::string_view::npos);
@@ -240,20 +321,8 @@ void load_errors() {
   CHECK(!garbage && garbage.code == denise::status::format);
   CHECK(denise::model::try_load_memory(nullptr, 7).code == denise::status::null_pointer);
 #if DENISE_HPP_EXCEPTIONS
-  bool thrown = false;
-  try {
-    const denise::model model(denise::options{4, 4});
-  } catch (const std::exception& error) {
-    thrown = std::string_view(error.what()).find("rank") != std::string_view::npos;
-  }
-  CHECK(thrown);
-  thrown = false;
-  try {
-    const denise::model model("no/such/file.onnx");
-  } catch (const denise::error& error) {
-    thrown = error.code() == denise::status::io;
-  }
-  CHECK(thrown);
+  CHECK(throws(denise::status::argument, "rank", [] { const denise::model model(denise::options{4, 4}); }));
+  CHECK(throws(denise::status::io, "", [] { const denise::model model("no/such/file.onnx"); }));
 #endif
 }
 
@@ -276,20 +345,18 @@ void solve() {
   const std::vector<double> m = matrices<double>();
   std::vector<double> l(m.size()), s(m.size()), c_l(m.size()), wrong(3);
   CHECK(denise_solve_batch(DENISE_METHOD_EIGEN, n, k, 0, count, m.data(), c_l.data(), nullptr) == DENISE_OK);
-  CHECK(denise::try_solve(denise::method::eigen, n, k, m, l, s) == denise::status::ok && l == c_l);
-  CHECK(denise::try_solve(denise::method::eigen, n, k, m, wrong, s) == denise::status::shape);
-  CHECK(denise::try_solve(denise::method::eigen, 0, k, m, l, s) == denise::status::argument);
-  CHECK(denise::try_solve(denise::method{99}, n, k, m, l, s) != denise::status::ok);
-  CHECK(denise::try_solve(denise::method::eigen, n, k, count, m.data(), l.data(), nullptr) == denise::status::ok);
+  using denise::method;
+  using denise::status;
+  const auto all = denise::batch(m, count);
+  CHECK(denise::try_solve(method::eigen, n, k, all, l, s) == status::ok && l == c_l);
+  CHECK(denise::try_solve(method::eigen, n, k, all, std::nullopt, s) == status::ok);
+  CHECK(denise::try_solve(method::eigen, n, k, m, l, s) == status::shape);
+  CHECK(denise::try_solve(method::eigen, n, k, all, wrong, s) == status::shape);
+  CHECK(denise::try_solve(method::eigen, 0, k, all, l, s) == status::argument);
+  CHECK(denise::try_solve(method{99}, n, k, all, l, s) != status::ok);
 #if DENISE_HPP_EXCEPTIONS
-  denise::solve(denise::method::eigen, n, k, m, l, s);
-  bool thrown = false;
-  try {
-    denise::solve(denise::method::eigen, n, k, m, wrong, s);
-  } catch (const denise::error& error) {
-    thrown = error.code() == denise::status::shape;
-  }
-  CHECK(thrown);
+  denise::solve(method::eigen, n, k, all, l, std::nullopt);
+  CHECK(throws(status::shape, "l has the wrong size", [&] { denise::solve(method::eigen, n, k, all, wrong, s); }));
 #endif
 }
 
