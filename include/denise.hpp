@@ -78,9 +78,13 @@ inline const char* version() noexcept { return denise_version(); }
 // The number of its binary interface, which is also the number in the name of the shared library.
 inline std::uint32_t abi_version() noexcept { return denise_abi_version(); }
 
+// Why the last call of the library on this thread that failed did so; what is refused here already, such as a wrong
+// size, does not count. For those who use try_... functions: an error's what() says it too.
+inline const char* last_error() noexcept { return denise_last_error(); }
+
 namespace detail {
-// Why a call of denise.h came to this status: the one place where what() gets its text from.
-inline const char* reason(status code) noexcept { return to_string(code); }
+// Why a call of denise.h has just come to this status.
+inline const char* reason(status code) noexcept { return *last_error() != '\0' ? last_error() : to_string(code); }
 }  // namespace detail
 
 #if DENISE_HPP_EXCEPTIONS
@@ -88,7 +92,7 @@ inline const char* reason(status code) noexcept { return to_string(code); }
 class error : public std::runtime_error {
  public:
   error(status code, const char* what) : std::runtime_error(what), code_(code) {}
-  explicit error(status code) : error(code, detail::reason(code)) {}
+  explicit error(status code) : error(code, to_string(code)) {}
   status code() const noexcept { return code_; }
 
  private:
@@ -182,7 +186,7 @@ void check(status code, const view<const T>& m, const outputs<T>& out, std::size
     const misfit found = find_misfit(m, out, n, k);
     if (found.name != nullptr) throw_misfit(found);
   }
-  throw error(code);
+  throw error(code, reason(code));
 }
 #endif
 

@@ -64,7 +64,7 @@ int library_split(const denise_model *model, const matrices *m, void *u, void *l
                                        : denise_decompose_batch(model, m->count, m->data, u, l, s, reports);
   }
   if (status != DENISE_OK && status != DENISE_ERR_NOT_FINITE) {
-    mexErrMsgIdAndTxt(id_of(status), "%s", denise_status_string(status));
+    mexErrMsgIdAndTxt(id_of(status), "%s", denise_last_error());
   }
   if (report != NULL) *report = report_struct(reports, m->count);
   mxFree(reports);
@@ -76,10 +76,9 @@ int library_split(const denise_model *model, const matrices *m, void *u, void *l
 static const struct {
   const char *name;
   int32_t number;
-  int takes_rank;
 } methods[] = {
-    {"eigen", DENISE_METHOD_EIGEN, 1}, {"pcp", DENISE_METHOD_PCP, 0},         {"ialm", DENISE_METHOD_IALM, 0},
-    {"fpcp", DENISE_METHOD_FPCP, 1},   {"rpca_gd", DENISE_METHOD_RPCA_GD, 1},
+    {"eigen", DENISE_METHOD_EIGEN}, {"pcp", DENISE_METHOD_PCP},         {"ialm", DENISE_METHOD_IALM},
+    {"fpcp", DENISE_METHOD_FPCP},   {"rpca_gd", DENISE_METHOD_RPCA_GD},
 };
 enum { METHODS = sizeof methods / sizeof methods[0] };
 
@@ -94,30 +93,11 @@ int32_t library_method(const char *name) {
   return 0;
 }
 
-/* The library says why it refuses a size when it loads a model: the network has the limits that the methods have. */
-static void explain(denise_status status, int32_t method, uint32_t n, uint32_t k, double lambda) {
-  failure why = {id_of(status), ""};
-  int takes_rank = 0;
-  for (int i = 0; i < METHODS; ++i) {
-    if (methods[i].number == method) takes_rank = methods[i].takes_rank;
-  }
-  const model_size wanted = {n, takes_rank ? k : 1, 0};
-  denise_model *model = library_load(NULL, NULL, 0, wanted, &why);
-  library_free(model);
-  if (model == NULL) mexErrMsgIdAndTxt(why.id, "%s", why.text);
-  if (status == DENISE_ERR_ARGUMENT && method == DENISE_METHOD_RPCA_GD && lambda >= 1) {
-    mexErrMsgIdAndTxt(why.id, "lambda is the share of outliers in a row for rpca_gd, and must be less than 1, not %g",
-                      lambda);
-  }
-  if (status == DENISE_ERR_UNSUPPORTED) {
-    mexErrMsgIdAndTxt(why.id, "this build of the library does not have that method");
-  }
-  mexErrMsgIdAndTxt(why.id, "%s", denise_status_string(status));
-}
-
 int library_solve(int32_t method, const matrices *m, uint32_t k, double lambda, double *l, double *s) {
   const denise_status status = denise_solve_batch(method, m->n, k, lambda, m->count, m->data, l, s);
-  if (status != DENISE_OK && status != DENISE_ERR_NOT_FINITE) explain(status, method, m->n, k, lambda);
+  if (status != DENISE_OK && status != DENISE_ERR_NOT_FINITE) {
+    mexErrMsgIdAndTxt(id_of(status), "%s", denise_last_error());
+  }
   return status == DENISE_ERR_NOT_FINITE;
 }
 
