@@ -25,6 +25,7 @@ uint32_t denise_n(const denise_model *model) { return 0; }
 uint32_t denise_k(const denise_model *model) { return 0; }
 const char *denise_kernel(const denise_model *model) { return 0; }
 const char *denise_status_string(denise_status status) { return 0; }
+const char *denise_last_error(void) { return 0; }
 const char *denise_version(void) { return 0; }
 uint32_t denise_abi_version(void) { return 0; }
 denise_status denise_solve_batch(int32_t method, uint32_t n, uint32_t k, double lambda, size_t count, const double *m,
