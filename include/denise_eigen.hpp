@@ -24,7 +24,7 @@
 //   do not compile as outputs. s may be m itself; nothing else may overlap.
 // - m must be n x n. Several matrices are said by denise::stack(m, count): as memory has them, row-major ones lie below
 //   each other (count*n x n) and column-major ones side by side (n x count*n). Outputs are stacked by their own order
-//   in the same way, the n x k factors of u too. A std::vector of matrices is split one by one, at about half the speed.
+//   in the same way, the n x k factors of u too. A std::vector of matrices is split one by one, at half the speed.
 // - Memory. try_... functions never allocate: outputs must have the right size (status::shape), and where m is not
 //   row-major without gaps it is turned inside of s, which must then be asked for (status::argument). The throwing
 //   functions resize what can be resized, and allocate room for m where s is not asked for. Called again with the same
