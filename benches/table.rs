@@ -233,6 +233,12 @@ fn main() {
         (0..100_000).map(|_| ten(&large.m[..one], &mut large.l[..one], &mut large.s[..one])),
     );
 
+    let empty = median((0..301).map(|_| small.time_of(0, 1000)).collect());
+    println!(
+        "| an empty call: checks, floating-point modes there and back | {:.0} ns | |",
+        empty * 1e9
+    );
+
     let mut ratios = (Vec::new(), Vec::new());
     for _ in 0..501 {
         ratios.0.push(small.time_of(9, 4) / small.time_of(16, 4));
