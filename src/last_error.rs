@@ -97,6 +97,10 @@ fn current_thread() -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::{Mutex, PoisonError};
+
+    /// One test takes every place there is, so they take turns.
+    static TURN: Mutex<()> = Mutex::new(());
 
     fn own() -> String {
         // SAFETY: terminated, and this thread keeps no other while it reads.
@@ -106,6 +110,7 @@ mod tests {
 
     #[test]
     fn every_thread_has_its_own() {
+        let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         keep("mine");
         std::thread::scope(|scope| {
             for i in 0..20 {
@@ -127,12 +132,14 @@ mod tests {
 
     #[test]
     fn long_texts_are_cut_between_characters() {
+        let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         keep(&"é".repeat(LENGTH));
         assert_eq!(own(), "é".repeat((LENGTH - 1) / 2));
     }
 
     #[test]
     fn more_threads_than_places_do_no_harm() {
+        let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         // All are alive at once, so that no number is used twice.
         let barrier = std::sync::Barrier::new(2 * PLACES);
         std::thread::scope(|scope| {

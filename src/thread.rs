@@ -26,8 +26,6 @@ mod linux {
     use super::{Body, STACK};
     use crate::memory;
     use crate::status::{Error, Status};
-    use std::fs::File;
-    use std::io::Read;
 
     /// A running thread.
     pub(crate) struct Thread(libc::pthread_t);
@@ -122,7 +120,7 @@ mod linux {
         }
     }
 
-    /// CPUs that this process may use: those that it may run on, or fewer if its control group has less time.
+    /// CPUs that this process may run on.
     pub(crate) fn cpus() -> usize {
         let mut allowed = 0;
         // SAFETY: an all-zero set is an empty one, and the size is that of the set.
@@ -136,67 +134,7 @@ mod linux {
                 allowed = libc::sysconf(libc::_SC_NPROCESSORS_ONLN) as i32;
             }
         }
-        let allowed = usize::try_from(allowed).unwrap_or(1);
-        allowed.min(quota()).max(1)
-    }
-
-    /// The least quota of the control groups (version 2) that the process is in, in CPUs.
-    fn quota() -> usize {
-        const ROOT: &[u8] = b"/sys/fs/cgroup";
-        let (mut list, mut path) = ([0; 512], [0; 512]);
-        let list = start_of(b"/proc/self/cgroup", &mut list);
-        let own = list
-            .split(|&byte| byte == b'\n')
-            .find_map(|line| line.strip_prefix(b"0::"));
-        let mut least = usize::MAX;
-        let Some(mut own) = own else {
-            return least;
-        };
-        // From the group itself to the one above all.
-        loop {
-            let end = own.len() - usize::from(own.ends_with(b"/"));
-            let parts = [ROOT, &own[..end], b"/cpu.max"];
-            let mut len = 0;
-            for part in parts {
-                let Some(place) = path.get_mut(len..len + part.len()) else {
-                    return least;
-                };
-                place.copy_from_slice(part);
-                len += part.len();
-            }
-            let mut file = [0; 64];
-            least = least.min(limit(start_of(&path[..len], &mut file)));
-            match own.iter().rposition(|&byte| byte == b'/') {
-                Some(slash) if own.len() > 1 => own = &own[..slash.max(1)],
-                _ => return least,
-            }
-        }
-    }
-
-    /// What a `cpu.max` says, such as "200000 100000" for two CPUs or "max 100000" for no limit.
-    fn limit(text: &[u8]) -> usize {
-        let text = core::str::from_utf8(text).unwrap_or("");
-        let mut numbers = text
-            .split_ascii_whitespace()
-            .map_while(|word| word.parse::<usize>().ok());
-        match (numbers.next(), numbers.next()) {
-            (Some(quota), Some(period)) if period > 0 => quota.div_ceil(period).max(1),
-            _ => usize::MAX,
-        }
-    }
-
-    /// As much of a file as there is room for; nothing if it cannot be read. Does not allocate for paths this short.
-    fn start_of<'a>(path: &[u8], room: &'a mut [u8]) -> &'a [u8] {
-        use std::os::unix::ffi::OsStrExt;
-        const LONGEST: usize = 300;
-        if path.len() > LONGEST {
-            return &[];
-        }
-        let opened = File::open(std::ffi::OsStr::from_bytes(path));
-        let len = opened
-            .and_then(|mut file| file.read(room))
-            .unwrap_or_default();
-        &room[..len]
+        usize::try_from(allowed).unwrap_or(1).max(1)
     }
 
     #[cfg(test)]
@@ -205,27 +143,12 @@ mod linux {
 
         #[test]
         fn as_many_cpus_as_the_standard_library_finds() {
-            // It also knows control groups of version 1, and rounds quotas down.
+            // It also looks at the quotas of control groups.
             let other = std::thread::available_parallelism().unwrap().get();
             assert!(cpus() >= other);
             // SAFETY: asks for a number.
             let all = unsafe { libc::sysconf(libc::_SC_NPROCESSORS_CONF) };
             assert!(cpus() <= all as usize);
-        }
-
-        #[test]
-        fn quotas_are_rounded_up() {
-            for (text, cpus) in [
-                ("max 100000\n", usize::MAX),
-                ("200000 100000\n", 2),
-                ("150000 100000", 2),
-                ("1000 100000\n", 1),
-                ("", usize::MAX),
-                ("100 0", usize::MAX),
-                ("nonsense", usize::MAX),
-            ] {
-                assert_eq!(limit(text.as_bytes()), cpus, "{text}");
-            }
         }
     }
 }
