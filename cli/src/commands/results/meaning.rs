@@ -12,55 +12,54 @@ const MOST: f64 = 0.5;
 
 /// Of tables, each with a name.
 pub(super) fn of(tables: &[(&str, &Vec<Row>)]) -> String {
-    let each = |say: &dyn Fn(&[Row]) -> String| {
-        let parts: Vec<String> = tables
-            .iter()
-            .map(|(name, rows)| format!("{} ({name})", say(rows)))
-            .collect();
-        parts.join(" and ")
+    let each = |say: &dyn Fn(&[Row]) -> Vec<f64>| {
+        let place = |(name, rows): &(&str, &Vec<Row>)| format!("{} ({name})", list(&say(rows)));
+        let places: Vec<String> = tables.iter().map(place).collect();
+        places.join(" and at ")
     };
     let behind: Vec<&str> = methods(tables[0].1)
         .into_iter()
         .filter(|&method| ![NETWORK, NOTHING, EIGEN].contains(&method))
         .filter(|&method| {
-            let free = [NOTHING, EIGEN];
-            let ahead = |rows: &[Row]| {
-                free.iter()
-                    .any(|free| !ahead(rows, method, free).is_empty())
-            };
-            !tables.iter().any(|(_, rows)| ahead(rows))
+            let ahead = |rows: &[Row], free| !ahead(rows, method, free).is_empty();
+            !tables
+                .iter()
+                .any(|(_, rows)| ahead(rows, NOTHING) || ahead(rows, EIGEN))
         })
         .collect();
     let searched = tables[0].1.iter().find(|row| row.method == BEST);
     let searched = searched.map_or(0, |row| row.matrices);
-    let pursuit = each(&|rows| list(&ahead(rows, PURSUIT, EIGEN)));
-    let network = each(&|rows| list(&ahead(rows, NETWORK, BEST)));
-    let exact = each(&|rows| list(&recovered(rows, NETWORK)));
-    let mut others: Vec<&str> = Vec::new();
-    for (_, rows) in tables {
-        for method in methods(rows) {
-            let recovers = method != NETWORK && !recovered(rows, method).is_empty();
-            if recovers && !others.contains(&method) {
-                others.push(method);
-            }
-        }
-    }
+    let pursuit = each(&|rows| ahead(rows, PURSUIT, EIGEN));
+    let network = each(&|rows| ahead(rows, NETWORK, BEST));
+    let exact = each(&|rows| recovered(rows, NETWORK));
+    let others: Vec<String> = methods(tables[0].1)
+        .into_iter()
+        .filter(|&method| method != NETWORK)
+        .filter(|method| {
+            tables
+                .iter()
+                .any(|(_, rows)| !recovered(rows, method).is_empty())
+        })
+        .map(|method| format!("{method}, at {}", each(&|rows| recovered(rows, method))))
+        .collect();
     let others = match others[..] {
-        [] => "no other row of these tables does".to_owned(),
-        _ => format!("elsewhere only these do: {}", others.join("; ")),
+        [] => "No other row of these tables does.".to_owned(),
+        _ => format!("Of the other rows, these do: {}.", others.join("; ")),
     };
     format!(
         "\
 A row means more beside those that cost nothing: L = M does nothing at all, and eigen-truncation does what every \
 library of linear algebra can.\n\
 PCP and IALM stand here twice: with the paper's λ (.56/√n, .64/√n for its stocks), chosen there so that L has rank \
-3, and with 1/√n, which the LRS library's `run_alg.m` takes.\n\
+3, and with 1/√n, which the LRS library's `run_alg.m` takes and with which L has a higher rank.\n\
 *{BEST}* is no method but a bound for all ways to choose λ: for each of the first {searched} matrices the λ \
-with the smallest error of L, found knowing L₀ (λ√n from .7 to 4 in steps of √2, then the step halved four times around the best).\n\n\
+with the smallest error of L, found knowing L₀ (λ√n from .7 to 4 in steps of √2, then the step halved four times \
+around the best).\n\n\
 Larger errors of L than both L = M and eigen-truncation, at every s(S₀) of Tables 1 and 2: {}.\n\
-{PURSUIT} has a smaller mean error of L than eigen-truncation at s(S₀) = {pursuit}.\n\
-Denise has a smaller one than {BEST} at {network}.\n\
-Denise recovers L (*exact*: an error below 0.001) for most matrices at s(S₀) = {exact}; {others}.\n\
+*{PURSUIT}* has a smaller mean error of L than eigen-truncation at {pursuit}.\n\
+Denise has a smaller one than *{BEST}* at {network}.\n\
+Denise recovers L (*exact*: an error below 0.001) for most matrices at {exact}.\n\
+{others}\n\
 Where two entries in five are wrong (s(S₀) = .60), Denise does not recover L either, it is only nearer.\n",
         behind.join("; ")
     )
@@ -93,13 +92,14 @@ fn recovered(rows: &[Row], method: &str) -> Vec<f64> {
     rows.iter().filter(exact).map(|row| row.sparsity).collect()
 }
 
-/// ".80, .90, .95".
+/// "s(S₀) = .80, .90, .95".
 fn list(sparsities: &[f64]) -> String {
-    if sparsities.is_empty() {
-        return "none".into();
-    }
     let text = |x: &f64| format!("{x:.2}").trim_start_matches('0').to_owned();
-    sparsities.iter().map(text).collect::<Vec<_>>().join(", ")
+    let all: Vec<String> = sparsities.iter().map(text).collect();
+    match all[..] {
+        [] => "no s(S₀)".into(),
+        _ => format!("s(S₀) = {}", all.join(", ")),
+    }
 }
 
 #[cfg(test)]
@@ -148,14 +148,17 @@ mod tests {
         for part in [
             "of Tables 1 and 2: FPCP.",
             "than eigen-truncation at s(S₀) = .90 (U normal).",
-            "than PCP, best λ at .90 (U normal).",
-            "for most matrices at s(S₀) = .90 (U normal); no other row",
+            "than *PCP, best λ* at s(S₀) = .90 (U normal).",
+            "for most matrices at s(S₀) = .90 (U normal).\nNo other row",
         ] {
             assert!(text.contains(part), "{part}: {text}");
         }
         rows[11] = row("FPCP", 0.9, 0.01, 0.6);
         let text = of(&[("U normal", &rows)]);
         assert!(text.contains("of Tables 1 and 2: ."), "{text}");
-        assert!(text.contains("elsewhere only these do: FPCP."), "{text}");
+        assert!(
+            text.contains("these do: FPCP, at s(S₀) = .90 (U normal)."),
+            "{text}"
+        );
     }
 }
