@@ -43,7 +43,7 @@ cmp "$work/split/L.npy" "$work/again/L.npy" # the built-in network is the defaul
 ok
 "$denise" decompose "$work/M.npy" --method ialm --out "$work/ialm" > "$work/stdout"
 has "$work/stdout" IALM
-"$denise" eval --count 50 --json > "$work/eval"
+"$denise" eval --count 20 --json > "$work/eval"
 has "$work/eval" '"distribution": "t:5"'
 # Every λ is in the table; one that is given stands alone.
 for row in 'PCP, λ = .56/√n' 'PCP, λ = 1/√n' 'PCP, best λ' 'IALM, λ = .56/√n' 'IALM, λ = 1/√n'; do has "$work/eval" "\"$row\""; done
