@@ -52,7 +52,8 @@ check_table() { # check_table FILE: what the table says if the library is the fa
 }
 
 "$build/demo/demo" "$build/demo/sp500.csv" "$work" >"$work/demo"
-has "$work/demo" '^  Denise( +0\.[0-9]+){5} +[0-9.]+ us$' '^  PCP( +0\.[0-9]+){5} +[0-9]+ us$' '^  \(the truth\)' 'synthetic\.png$' 'sp500\.png$'
+has "$work/demo" '^  Denise( +0\.[0-9]+){5} +[0-9.]+ us$' "^  PCP, paper's lambda( +0\.[0-9]+){5} +[0-9]+ us\$" '^  PCP, lambda 1/sqrt\(n\)( +0\.[0-9]+){5} +[0-9]+ us$' \
+  '^  PCP, best lambda\*( +0\.[0-9]+){5}$' '^  \(the truth\)' 'synthetic\.png$' 'sp500\.png$'
 # Its pictures are what a decoder takes: checksums, length, and more than one colour.
 python3 - "$work/synthetic.png" "$work/sp500.png" <<'EOF'
 import struct, sys, zlib

@@ -43,14 +43,32 @@ cmp "$work/split/L.npy" "$work/again/L.npy" # the built-in network is the defaul
 ok
 "$denise" decompose "$work/M.npy" --method ialm --out "$work/ialm" > "$work/stdout"
 has "$work/stdout" IALM
-"$denise" eval --count 50 --json > "$work/eval"
+"$denise" eval --count 20 --json > "$work/eval"
 has "$work/eval" '"distribution": "t:5"'
+# Every λ is in the table; one that is given stands alone.
+for row in 'PCP, λ = .56/√n' 'PCP, λ = 1/√n' 'PCP, best λ' 'IALM, λ = .56/√n' 'IALM, λ = 1/√n'; do has "$work/eval" "\"$row\""; done
+"$denise" eval --count 5 --sparsity 0.9 --distribution normal --method pcp --lambda 0.25 --format csv > "$work/eval"
+has "$work/eval" 'normal 0.90,"PCP, λ = .25",5,'
+[ "$(wc -l < "$work/eval")" = 2 ]
 for format in text markdown csv latex; do
   "$denise" eval --count 5 --sparsity 0.9 --method denise,pcp,rpca-gd --format "$format" > "$work/eval"
   has "$work/eval" 'RPCA-GD'
 done
 "$denise" info "$here/../models/default.onnx" > "$work/info"
 has "$work/info" 'unrolled network'
+
+# The authors' pairs are what tables and `generate` have, uniform ones what is trained on; both can be asked for.
+eval=(eval --count 200 --sparsity 0.6 --distribution normal --method identity --json)
+error() { sed -n '/"error_l"/,/"mean"/s/.*"mean": \([0-9.]*\).*/\1/p' "$1"; }
+for pairs in '' authors uniform; do
+  "$denise" "${eval[@]}" ${pairs:+--pairs "$pairs"} | error /dev/stdin > "$work/error$pairs"
+  "$denise" generate --count 5 --sparsity 0.6 ${pairs:+--pairs "$pairs"} --out "$work/pairs$pairs" > /dev/null
+done
+cmp "$work/error" "$work/errorauthors"
+cmp "$work/pairs/M.npy" "$work/pairsauthors/M.npy"
+! cmp -s "$work/error" "$work/erroruniform"
+! cmp -s "$work/pairs/M.npy" "$work/pairsuniform/M.npy"
+ok
 
 # Prices.
 "$denise" decompose "$prices" --table prices --out "$work/sp500" > "$work/stdout"
@@ -68,9 +86,15 @@ cp "$work/model/model.onnx" "$work/first.onnx"
 "$denise" "${train[@]}" --out "$work/model" > /dev/null 2> /dev/null
 cmp "$work/first.onnx" "$work/model/model.onnx" # nothing was left to do
 ok
+"$denise" "${train[@]}" --pairs uniform --out "$work/model" > /dev/null 2> /dev/null
+cmp "$work/first.onnx" "$work/model/model.onnx" # the default
+ok
 "$denise" results --count 20 --prices "$prices" --out "$work/results" > /dev/null 2>&1
 has "$work/results/RESULTS.md" 'Denise, finetuned'
 has "$work/results/RESULTS.md" '| 0.95 | RPCA-GD |'
+has "$work/results/RESULTS.md" '| normal 0.95 | PCP, best λ | 1 |'
+has "$work/results/RESULTS.md" '| prices | PCP, λ = 1/√n |'
+has "$work/results/results.json" '"pairs": "authors"'
 for name in windows accuracy distribution cost; do test -s "$work/results/figures/$name.png" -a -s "$work/results/figures/$name.svg"; done
 ok
 # The same for a dense network.
@@ -102,6 +126,9 @@ refuses 'less than' decompose "$work/M.npy" -k 20 --out "$work/x"
 refuses '--index 50' plot "$work/M.npy" --index 50 -o "$work/a.png"
 refuses '.svg or .png' plot "$work/M.npy" -o "$work/a.gif"
 refuses 'other options' "${train[@]}" --seed 7 --out "$work/model"
+refuses 'other options' "${train[@]}" --pairs authors --out "$work/model"
+refuses '--pairs' generate --pairs random --out "$work/x"
+refuses 'above 0' eval --lambda 0 --count 1
 refuses 'n = 6' decompose "$work/M.npy" --model "$work/dense/model.onnx" --out "$work/x"
 refuses 'unrolled' train --topology topo0 --also 10x2:0.9 --out "$work/x"
 refuses '10x2:0.95' train --also 10 --out "$work/x"

@@ -67,6 +67,48 @@ impl fmt::Display for Distribution {
     }
 }
 
+/// How a pair (i, j) of S₀ is drawn, and what counts as a zero of S₀.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Pairs {
+    /// As the code that made the paper's tables: j from 1 to n - 1, then i below j; entries up to 0.01 count as zeros.
+    Authors,
+    /// As the paper's text: all pairs alike. Easier to split than the authors'.
+    Uniform,
+}
+
+impl Pairs {
+    /// Two different rows.
+    fn draw(self, n: usize, rng: &mut impl Rng) -> (usize, usize) {
+        match self {
+            Pairs::Authors => {
+                let j = rng.random_range(1..n);
+                (rng.random_range(0..j), j)
+            }
+            Pairs::Uniform => {
+                let i = rng.random_range(0..n);
+                (i, (i + rng.random_range(1..n)) % n)
+            }
+        }
+    }
+
+    /// Entries of S₀ up to this count as zeros when its share of zeros is taken.
+    const fn zero(self) -> f64 {
+        match self {
+            Pairs::Authors => 0.01,
+            Pairs::Uniform => 0.0,
+        }
+    }
+}
+
+impl fmt::Display for Pairs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Pairs::Authors => "authors",
+            Pairs::Uniform => "uniform",
+        })
+    }
+}
+
 /// A kind of matrix: one cell of the paper's tables.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cell {
@@ -74,11 +116,18 @@ pub struct Cell {
     pub sparsity: f64,
     /// Of the entries of U.
     pub distribution: Distribution,
+    /// Of S₀.
+    pub pairs: Pairs,
 }
 
 impl fmt::Display for Cell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {:.2}", self.distribution, self.sparsity)
+        write!(f, "{} {:.2}", self.distribution, self.sparsity)?;
+        // Model files of old say nothing about pairs, and mean these.
+        match self.pairs {
+            Pairs::Uniform => Ok(()),
+            pairs => write!(f, " {pairs}"),
+        }
     }
 }
 
@@ -120,10 +169,10 @@ fn sample(n: usize, k: usize, cell: Cell, rng: &mut ChaCha8Rng, m: &mut [f64], l
     // S₀ is built in m. Later pairs replace what earlier ones put on the diagonal: the paper's text
     // leaves this open, and only this way gives its tables.
     m.fill(0.0);
+    let zero = cell.pairs.zero();
     let mut zeros = n * n;
     while zeros as f64 > cell.sparsity * (n * n) as f64 {
-        let i = rng.random_range(0..n);
-        let j = (i + rng.random_range(1..n)) % n;
+        let (i, j) = cell.pairs.draw(n, rng);
         let b: f64 = rng.random_range(-1.0..=1.0);
         let a = rng.random_range(b.abs()..=1.0);
         for (at, x) in [
@@ -132,7 +181,8 @@ fn sample(n: usize, k: usize, cell: Cell, rng: &mut ChaCha8Rng, m: &mut [f64], l
             (i * n + i, a),
             (j * n + j, a),
         ] {
-            zeros -= usize::from(m[at] == 0.0 && x != 0.0);
+            zeros += usize::from(m[at].abs() > zero);
+            zeros -= usize::from(x.abs() > zero);
             m[at] = x;
         }
     }
@@ -149,7 +199,81 @@ mod tests {
         Cell {
             sparsity,
             distribution: Distribution::Normal(0.0, 1.0),
+            pairs: Pairs::Uniform,
         }
+    }
+
+    /// A statistic that is near its degrees of freedom if the counts follow the law, with variance twice those.
+    fn chi_square(pairs: Pairs, law: impl Fn(usize, usize) -> f64) -> f64 {
+        let (n, draws) = (8, 100_000);
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        let mut counts = [[0_u32; 8]; 8];
+        for _ in 0..draws {
+            let (i, j) = pairs.draw(n, &mut rng);
+            counts[i.min(j)][i.max(j)] += 1;
+        }
+        let places = (0..n).flat_map(|j| (0..j).map(move |i| (i, j)));
+        let (mut all, mut sum) = (0.0, 0.0);
+        for (i, j) in places {
+            let expected = f64::from(draws) * law(i, j);
+            all += law(i, j);
+            sum += (f64::from(counts[i][j]) - expected).powi(2) / expected;
+        }
+        assert!((all - 1.0).abs() < 1e-12, "not a law: {all}");
+        sum
+    }
+
+    #[test]
+    fn pairs_follow_their_laws() {
+        // 28 pairs, 27 degrees of freedom: the statistic exceeds 60 once in 4,000 seeds.
+        let authors = |_, j: usize| 1.0 / (7.0 * j as f64);
+        let uniform = |_, _| 1.0 / 28.0;
+        assert!(chi_square(Pairs::Authors, authors) < 60.0);
+        assert!(chi_square(Pairs::Uniform, uniform) < 60.0);
+        // It does tell the two apart.
+        assert!(chi_square(Pairs::Authors, uniform) > 1e4);
+        assert!(chi_square(Pairs::Uniform, authors) > 1e4);
+    }
+
+    /// Shipped weights were trained on these bits. The digest is that of what version 0.1.0 wrote for `denise generate
+    /// -n 12 -k 3 --count 20 --seed 1 --sparsity 0.6,0.9 --distribution normal,t:5`.
+    #[test]
+    fn uniform_matrices_are_those_of_version_0_1_0() {
+        let student = |sparsity| Cell {
+            distribution: Distribution::StudentT(5.0),
+            ..cell(sparsity)
+        };
+        let cells = [cell(0.6), cell(0.9), student(0.6), student(0.9)];
+        let samples = samples(12, 3, &cells, 1, 0, 20);
+        // FNV-1a over 64-bit words.
+        let digest = samples.m.iter().chain(&samples.l);
+        let digest = digest.fold(0xcbf2_9ce4_8422_2325, |hash: u64, x| {
+            (hash ^ x.to_bits()).wrapping_mul(0x0100_0000_01b3)
+        });
+        assert_eq!(digest, 0x158a_07f6_50ae_0419, "{digest:#x}");
+    }
+
+    #[test]
+    fn small_entries_of_the_authors_count_as_zeros() {
+        let (n, sparsity) = (20, 0.6);
+        let authors = Cell {
+            pairs: Pairs::Authors,
+            ..cell(sparsity)
+        };
+        let samples = samples(n, 3, &[authors], 1, 0, 200);
+        let mut small = 0;
+        let matrices = samples.m.chunks_exact(n * n);
+        for (m, l) in matrices.zip(samples.l.chunks_exact(n * n)) {
+            let s = || m.iter().zip(l).map(|(m, l)| (m - l).abs());
+            let zeros = s().filter(|&x| x <= 0.01).count();
+            let share = zeros as f64 / (n * n) as f64;
+            assert!(
+                share <= sparsity && share > sparsity - 4.0 / (n * n) as f64,
+                "{share}"
+            );
+            small += s().filter(|&x| x > 1e-9 && x <= 0.01).count();
+        }
+        assert!(small > 100, "{small}");
     }
 
     #[test]

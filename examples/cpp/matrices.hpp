@@ -29,11 +29,16 @@ struct Synthetic {
   Matrices m, l0;
 };
 
+// How a pair (i, j) is drawn: by the authors' code, which made the paper's tables, j from 1 to n - 1 and then i below j,
+// and entries up to 0.01 count as zeros; by the paper's text, all pairs alike, which is easier to split.
+enum class Pairs { authors, uniform };
+
 // The paper's generator: L0 = U U' with normal U, and S0 made of random pairs (i, j) until its share of
 // zeros is down to s0. A pair puts b in [-1, 1] at (i, j) and (j, i) and a in [|b|, 1] at (i, i) and
-// (j, j). A later pair replaces the diagonal entries of an earlier one, as in the paper's code; its text
+// (j, j). A later pair replaces the entries of an earlier one, as in the authors' code; the paper's text
 // says that they are added.
-inline Synthetic synthetic(std::size_t count, double s0, unsigned seed) {
+inline Synthetic synthetic(std::size_t count, double s0, unsigned seed, Pairs pairs = Pairs::authors) {
+  const double zero = pairs == Pairs::authors ? small : 0;
   std::mt19937_64 random(seed);
   std::normal_distribution<double> normal;
   std::uniform_real_distribution<double> uniform;
@@ -41,15 +46,14 @@ inline Synthetic synthetic(std::size_t count, double s0, unsigned seed) {
   for (std::size_t q = 0; q < count; ++q) {
     std::vector<double> u(n * k), s(nn, 0.0);
     for (double& value : u) value = normal(random);
-    std::size_t filled = 0;
-    while (double(nn - filled) > s0 * double(nn)) {
-      const std::size_t i = random() % n, j = random() % n;
-      if (i == j || s[i * n + j] != 0) continue;
+    const auto is_zero = [zero](double entry) { return std::abs(entry) <= zero; };
+    while (double(std::count_if(s.begin(), s.end(), is_zero)) > s0 * double(nn)) {
+      const std::size_t j = pairs == Pairs::authors ? 1 + random() % (n - 1) : random() % n;
+      const std::size_t i = pairs == Pairs::authors ? random() % j : (j + 1 + random() % (n - 1)) % n;
       const double b = 2 * uniform(random) - 1;
       const double a = std::abs(b) + (1 - std::abs(b)) * uniform(random);
       s[i * n + j] = s[j * n + i] = b;
       s[i * n + i] = s[j * n + j] = a;
-      filled = nn - std::size_t(std::count(s.begin(), s.end(), 0.0));
     }
     for (std::size_t i = 0; i < n; ++i) {
       for (std::size_t j = 0; j < n; ++j) {
@@ -61,6 +65,12 @@ inline Synthetic synthetic(std::size_t count, double s0, unsigned seed) {
     }
   }
   return all;
+}
+
+// The first of them.
+inline Synthetic first(const Synthetic& all, std::size_t count) {
+  const auto size = std::ptrdiff_t(count * nn);
+  return {Matrices(all.m.begin(), all.m.begin() + size), Matrices(all.l0.begin(), all.l0.begin() + size)};
 }
 
 // --------------------------------------------------------------------------------------- real matrices
@@ -143,6 +153,31 @@ inline double sparsity(const Matrices& m, const Matrices& l) {
   std::size_t zeros = 0;
   for (std::size_t i = 0; i < m.size(); ++i) zeros += std::abs(m[i] - l[i]) <= small;
   return double(zeros) / double(m.size());
+}
+
+// Eigenvalues of one matrix above x: by Sylvester's law as many as elimination finds positive pivots in a - x I.
+inline std::size_t eigenvalues_above(const double* matrix, double x) {
+  Matrices a(matrix, matrix + nn);
+  std::size_t above = 0;
+  for (std::size_t i = 0; i < n; ++i) a[i * n + i] -= x;
+  for (std::size_t p = 0; p < n; ++p) {
+    const double pivot = a[p * n + p];
+    above += pivot > 0;
+    for (std::size_t i = p + 1; i < n && pivot != 0; ++i) {
+      const double factor = a[i * n + p] / pivot;
+      for (std::size_t j = p + 1; j < n; ++j) a[i * n + j] -= factor * a[p * n + j];
+    }
+  }
+  return above;
+}
+
+// Eigenvalues larger than `small` in magnitude, the paper's rank, averaged.
+inline double mean_rank(const Matrices& l) {
+  std::size_t sum = 0;
+  for (std::size_t at = 0; at < l.size(); at += nn) {
+    sum += eigenvalues_above(&l[at], small) + n - eigenvalues_above(&l[at], -small);
+  }
+  return double(sum) / double(l.size() / nn);
 }
 
 inline double mean_absolute(const Matrices& m, const Matrices& l) {

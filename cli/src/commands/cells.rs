@@ -1,6 +1,6 @@
 //! Which kinds of synthetic matrices a command works on.
 
-use crate::generator::{Cell, Distribution};
+use crate::generator::{Cell, Distribution, Pairs};
 
 /// Kinds of matrices: every distribution with every sparsity.
 #[derive(clap::Args, Clone, Debug)]
@@ -23,16 +23,17 @@ pub fn share(text: &str) -> Result<f64, String> {
 
 impl Cells {
     /// All of them.
-    pub fn list(&self) -> Vec<Cell> {
-        self.with(&self.sparsity)
+    pub fn list(&self, pairs: Pairs) -> Vec<Cell> {
+        self.with(&self.sparsity, pairs)
     }
 
     /// Every distribution with other sparsities.
-    pub fn with(&self, sparsities: &[f64]) -> Vec<Cell> {
+    pub fn with(&self, sparsities: &[f64], pairs: Pairs) -> Vec<Cell> {
         let of = |&distribution| {
             sparsities.iter().map(move |&sparsity| Cell {
                 sparsity,
                 distribution,
+                pairs,
             })
         };
         self.distribution.iter().flat_map(of).collect()

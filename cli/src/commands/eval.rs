@@ -4,8 +4,12 @@ use super::cells::Cells;
 use super::finetune::{Settings, Tuned, tune};
 use super::input::stock_windows;
 use super::model::Model;
-use crate::evaluate::{Contender, Format, Method, Plan, Row, StockRow, Table, evaluate, stocks};
+use crate::evaluate::{
+    Contender, Format, Matrices, Method, Plan, Row, StockRow, Table, Times, contenders, evaluate,
+    stocks,
+};
 use crate::files::Stack;
+use crate::generator::Pairs;
 use clap::ValueEnum;
 use std::error::Error;
 use std::path::PathBuf;
@@ -20,6 +24,9 @@ pub struct Args {
     method: Vec<Method>,
     #[command(flatten)]
     cells: Cells,
+    /// How the pairs of S₀ are drawn. The authors' are those of the paper's tables.
+    #[arg(long, value_enum, default_value_t = Pairs::Authors)]
+    pairs: Pairs,
     /// Size of the matrices; without it, the model's own.
     #[arg(long, short)]
     n: Option<usize>,
@@ -32,9 +39,10 @@ pub struct Args {
     /// Seed of the matrices.
     #[arg(long, default_value_t = 2026)]
     seed: u64,
-    /// λ of the classical methods; without it, the paper's for each.
-    #[arg(long, default_value_t = 0.0)]
-    lambda: f64,
+    /// λ of the classical methods. Without it each has the paper's, PCP and IALM also the LRS library's, which is 1/√n,
+    /// and PCP also the best for each matrix, chosen knowing L₀, on a twentieth of the matrices.
+    #[arg(long, value_parser = positive)]
+    lambda: Option<f64>,
     /// A CSV table of prices: compare also on its windows (100 days, step 5, correlation), of which the first 77 % are to
     /// finetune on and the rest to test.
     #[arg(long, value_name = "FILE")]
@@ -47,6 +55,13 @@ pub struct Args {
     json: bool,
 }
 
+fn positive(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(x) if x > 0.0 && x.is_finite() => Ok(x),
+        _ => Err("must be a number above 0".into()),
+    }
+}
+
 /// Measures and prints.
 pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     let model = args.model.open(args.n, args.k)?;
@@ -54,16 +69,15 @@ pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     let mut rows = Vec::new();
     if args.count > 0 {
         rows = evaluate(&Plan {
-            contenders: &contenders(&args.method, &model),
-            cells: &args.cells.list(),
+            contenders: &contenders(&args.method, &model, Matrices::Synthetic, args.lambda),
+            cells: &args.cells.list(args.pairs),
             count: args.count,
             seed: args.seed,
-            lambda: args.lambda,
         })?;
     }
     let mut real = Vec::new();
     if let Some(path) = &args.prices {
-        real = on_stocks(path, &args.model, &args.method)?;
+        real = on_stocks(path, &args.model, &args.method, args.lambda)?;
     }
     if format == Format::Json {
         let all = serde_json::json!({"synthetic": rows, "real": real});
@@ -72,9 +86,10 @@ pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     }
     if !rows.is_empty() {
         if format == Format::Text {
-            let (n, k, count, seed) = (model.n(), model.k(), args.count, args.seed);
+            let (n, k) = (model.n(), model.k());
+            let (count, seed, pairs) = (args.count, args.seed, args.pairs);
             println!(
-                "n = {n}, k = {k}, {count} matrices of each kind, seed {seed}; times on one core\n"
+                "n = {n}, k = {k}, {count} matrices of each kind, seed {seed}, pairs: {pairs}; times on one core\n"
             );
         }
         print!("{}", table(&rows).write(format));
@@ -88,32 +103,27 @@ pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The methods under their own names.
-pub fn contenders<'a>(methods: &[Method], model: &'a denise::Model) -> Vec<Contender<'a>> {
-    let contender = |&method: &Method| Contender {
-        label: method.label(),
-        method,
-        model,
-    };
-    methods.iter().map(contender).collect()
-}
-
 /// Every method on the last windows of a table of prices, the network before and after finetuning on the first.
 pub fn on_stocks(
     path: &std::path::Path,
     model: &Model,
     methods: &[Method],
+    lambda: Option<f64>,
 ) -> Result<Vec<StockRow>, Box<dyn Error>> {
     let stack = stock_windows(path)?;
     let own = model.open(Some(stack.n), None)?;
     let settings = Settings::default();
     let (_, test) = settings.halves(&stack)?;
     let mut rows = Vec::new();
-    for &method in methods {
-        rows.push(stocks(method.label(), method, &own, test)?);
-        if method == Method::Denise {
-            let tuned = finetuned(&stack, model, &settings)?;
-            rows.push(stocks("Denise, finetuned", method, &tuned, test)?);
+    for contender in contenders(methods, &own, Matrices::Stocks, lambda) {
+        rows.push(stocks(&contender, test)?);
+        if contender.method == Method::Denise {
+            let tuned = Contender {
+                label: "Denise, finetuned".into(),
+                model: &finetuned(&stack, model, &settings)?,
+                ..contender
+            };
+            rows.push(stocks(&tuned, test)?);
         }
     }
     Ok(rows)
@@ -142,6 +152,7 @@ pub fn table(rows: &[Row]) -> Table {
     let mut table = Table::new(&[
         "U, s(S₀)",
         "method",
+        "matrices",
         "r(L)",
         "s(S)",
         "rel.error(L)",
@@ -153,9 +164,12 @@ pub fn table(rows: &[Row]) -> Table {
         "µs, single",
     ]);
     for row in rows {
+        let seconds = row.seconds;
+        let time = |of: fn(Times) -> f64| seconds.map_or("–".into(), |x| microseconds(of(x)));
         table.push(vec![
             format!("{} {:.2}", row.distribution, row.sparsity),
             row.method.clone(),
+            row.matrices.to_string(),
             row.rank.text(2),
             row.sparsity_of_s.text(2),
             row.error_l.text(5),
@@ -163,8 +177,8 @@ pub fn table(rows: &[Row]) -> Table {
             format!("{:.5}", row.error_l.median),
             format!("{:.3}", row.error_l.worst),
             format!("{:.1} %", 100.0 * row.exact),
-            microseconds(row.seconds.batch),
-            microseconds(row.seconds.single),
+            time(|x| x.batch),
+            time(|x| x.single),
         ]);
     }
     table

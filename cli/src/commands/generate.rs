@@ -2,7 +2,7 @@
 
 use super::cells::Cells;
 use crate::files::npy;
-use crate::generator::samples;
+use crate::generator::{Pairs, samples};
 use std::error::Error;
 use std::path::PathBuf;
 
@@ -11,6 +11,9 @@ use std::path::PathBuf;
 pub struct Args {
     #[command(flatten)]
     cells: Cells,
+    /// How the pairs of S₀ are drawn. The same kind and seed give the matrices of `denise eval`.
+    #[arg(long, value_enum, default_value_t = Pairs::Authors)]
+    pairs: Pairs,
     /// Size of the matrices.
     #[arg(long, short, default_value_t = 20)]
     n: usize,
@@ -34,7 +37,8 @@ pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     if n < 2 || k == 0 || k >= n {
         return Err(format!("k must be at least 1 and less than n; they are {k} and {n}").into());
     }
-    let data = samples(n, k, &args.cells.list(), args.seed, 0, count);
+    let cells = args.cells.list(args.pairs);
+    let data = samples(n, k, &cells, args.seed, 0, count);
     std::fs::create_dir_all(&args.out).map_err(|e| format!("{}: {e}", args.out.display()))?;
     npy::write(&args.out.join("M.npy"), &[count, n, n], &data.m)?;
     npy::write(&args.out.join("L0.npy"), &[count, n, n], &data.l)?;

@@ -1,13 +1,16 @@
 //! `denise results`: everything that is claimed about accuracy, measured again and written down.
 
 mod figures;
+mod meaning;
 mod page;
 
-use super::eval::{contenders, on_stocks};
+use super::eval::on_stocks;
 use super::model::Model;
-use crate::evaluate::{Contender, Continuity, Method, Plan, Row, StockRow, continuity, evaluate};
+use crate::evaluate::{
+    Contender, Continuity, Matrices, Method, Plan, Row, StockRow, contenders, continuity, evaluate,
+};
 use crate::files::replace;
-use crate::generator::{Cell, Distribution};
+use crate::generator::{Cell, Distribution, Pairs};
 use clap::ValueEnum;
 use std::error::Error;
 use std::path::PathBuf;
@@ -29,6 +32,9 @@ pub struct Args {
     /// Seed of the matrices.
     #[arg(long, default_value_t = 2026)]
     seed: u64,
+    /// How the pairs of S₀ are drawn. The authors' are those of the paper's tables, which stand beside these.
+    #[arg(long, value_enum, default_value_t = Pairs::Authors)]
+    pairs: Pairs,
     /// Folder for RESULTS.md, results.json and, in a folder of their own, the figures.
     #[arg(long, short, value_name = "FOLDER")]
     out: PathBuf,
@@ -39,6 +45,8 @@ const NORMAL: Distribution = Distribution::Normal(0.0, 1.0);
 const STUDENT: Distribution = Distribution::StudentT(5.0);
 /// Other sizes n and ranks k, at s(S₀) = .95.
 const SIZES: [(usize, usize); 3] = [(10, 2), (50, 5), (100, 10)];
+/// Where the network stands beside what costs nothing only.
+const FEW: [Method; 3] = [Method::Denise, Method::Identity, Method::Eigen];
 /// Ways on which continuity is measured.
 const WAYS: usize = 20;
 
@@ -55,41 +63,40 @@ pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         Some(_) => Some(dense.open(Some(20), Some(3))?),
         None => None,
     };
-    let mut all = contenders(methods, &model);
+    let mut all = contenders(methods, &model, Matrices::Synthetic, None);
     if let Some(dense) = &dense {
-        let label = "dense, trained here";
-        let method = Method::Denise;
-        all.insert(
-            1,
-            Contender {
-                label,
-                method,
-                model: dense,
-            },
-        );
+        let dense = Contender {
+            label: "dense, trained here".into(),
+            model: dense,
+            ..all[0].clone()
+        };
+        all.insert(1, dense);
     }
-    let plan = |distribution| {
+    let plan = |contenders, distribution, pairs| {
         let cell = |sparsity| Cell {
             sparsity,
             distribution,
+            pairs,
         };
         evaluate(&Plan {
-            contenders: &all,
+            contenders,
             cells: &SPARSITIES.map(cell),
             count: args.count,
             seed: args.seed,
-            lambda: 0.0,
         })
     };
+    let few = contenders(&FEW, &model, Matrices::Synthetic, None);
     let results = Results {
-        normal: plan(NORMAL)?,
-        student: plan(STUDENT)?,
+        pairs: args.pairs.to_string(),
+        normal: plan(&all, NORMAL, args.pairs)?,
+        student: plan(&all, STUDENT, args.pairs)?,
+        uniform: plan(&few, NORMAL, Pairs::Uniform)?,
         sizes: sizes(args)?,
-        stocks: on_stocks(&args.prices, &args.model, methods)?,
+        stocks: on_stocks(&args.prices, &args.model, methods, None)?,
         continuity: all
             .iter()
-            .filter(|x| x.method != Method::Identity)
-            .map(|&x| continuity(x, recoverable(), args.seed, WAYS))
+            .filter(|x| x.works())
+            .map(|x| continuity(x, recoverable(args), args.seed, WAYS))
             .collect::<Result<_, _>>()?,
     };
     figures::draw(args, &model, &results, &figures)?;
@@ -103,18 +110,22 @@ pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
 }
 
 /// The kind of matrix on which continuity is measured.
-fn recoverable() -> Cell {
+fn recoverable(args: &Args) -> Cell {
     Cell {
         sparsity: 0.9,
         distribution: NORMAL,
+        pairs: args.pairs,
     }
 }
 
 /// All that is measured.
 #[derive(serde::Serialize)]
 struct Results {
+    pairs: String,
     normal: Vec<Row>,
     student: Vec<Row>,
+    /// As `normal`, with uniform pairs, by a few methods.
+    uniform: Vec<Row>,
     sizes: Vec<Size>,
     stocks: Vec<StockRow>,
     continuity: Vec<Continuity>,
@@ -136,13 +147,13 @@ fn sizes(args: &Args) -> Result<Vec<Size>, Box<dyn Error>> {
         let cells = [Cell {
             sparsity: 0.95,
             distribution: NORMAL,
+            pairs: args.pairs,
         }];
         let rows = evaluate(&Plan {
-            contenders: &contenders(&[Method::Denise, Method::Identity, Method::Eigen], &model),
+            contenders: &contenders(&FEW, &model, Matrices::Synthetic, None),
             cells: &cells,
             count: args.count.min(2000),
             seed: args.seed,
-            lambda: 0.0,
         })?;
         all.push(Size { n, k, rows });
     }

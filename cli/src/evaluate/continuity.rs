@@ -1,7 +1,6 @@
 //! How much L changes when M changes a little: the paper asks for a continuous decomposition.
 
-use super::method::Splitter;
-use super::synthetic::Contender;
+use super::contender::Contender;
 use crate::generator::{Cell, samples};
 use serde::Serialize;
 use std::error::Error;
@@ -22,20 +21,15 @@ pub struct Continuity {
 
 /// Measures it on `ways` ways between matrices of one kind.
 pub fn continuity(
-    contender: Contender<'_>,
+    contender: &Contender<'_>,
     cell: Cell,
     seed: u64,
     ways: usize,
 ) -> Result<Continuity, Box<dyn Error>> {
-    let Contender {
-        label,
-        method,
-        model,
-    } = contender;
-    let (n, k) = (model.n(), model.k());
+    let (n, k) = (contender.model.n(), contender.model.k());
     let size = n * n;
     let ends = samples(n, k, &[cell], seed, 0, 2 * ways).m;
-    let mut splitter = Splitter::new(method, model, 0.0)?;
+    let mut splitter = contender.splitter()?;
     let mut ratios = Vec::new();
     for ends in ends.chunks_exact(2 * size) {
         let (from, to) = ends.split_at(size);
@@ -59,7 +53,7 @@ pub fn continuity(
     }
     ratios.sort_by(f64::total_cmp);
     Ok(Continuity {
-        method: label.to_owned(),
+        method: contender.label.clone(),
         median: ratios.get(ratios.len() / 2).copied().unwrap_or(f64::NAN),
         largest: ratios.last().copied().unwrap_or(f64::NAN),
     })

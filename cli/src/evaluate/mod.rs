@@ -1,9 +1,12 @@
 //! Methods side by side: the paper's tables, and what they leave out.
 //!
-//! - `method`: all that can split a matrix. `measures`: what is measured of a split. `timing`: how long it takes.
+//! - `method`: all that can split a matrix. `contender`: which of them, with which λ. `best`: the best λ.
+//! - `measures`: what is measured of a split. `timing`: how long it takes. `continuity`: how L follows M.
 //! - `synthetic`: matrices of which the split is known (the paper's Tables 1 and 2). `stocks`: real ones (Table 3).
 //! - `published`: the paper's own figures. `table`: the same table for terminals, Markdown, CSV and LaTeX.
 
+mod best;
+mod contender;
 mod continuity;
 mod measures;
 mod method;
@@ -13,11 +16,13 @@ mod synthetic;
 mod table;
 mod timing;
 
+pub use contender::{Contender, Matrices, contenders};
 pub use continuity::{Continuity, continuity};
-
-pub use method::{Method, Splitter};
+#[cfg(test)]
+pub use measures::Spread;
+pub use method::Method;
 pub use published::{PAPER_NORMAL, PAPER_STOCKS, PAPER_STUDENT, Published};
 pub use stocks::{StockRow, stocks};
-pub use synthetic::{Contender, Plan, Row, evaluate};
+pub use synthetic::{Plan, Row, evaluate};
 pub use table::{Format, Table};
-pub use timing::time;
+pub use timing::{Times, time};

@@ -1,14 +1,10 @@
 //! Real matrices, of which nobody knows the split: the paper's Table 3.
 
+use super::contender::Contender;
 use super::measures::{Measures, Spread};
-use super::method::{Method, Splitter};
 use super::timing::{Times, time};
-use denise::Model;
 use serde::Serialize;
 use std::error::Error;
-
-/// The paper's λ·√n of PCP and IALM for its stocks.
-const LAMBDA: f64 = 0.64;
 
 /// A method on all matrices.
 #[derive(Clone, Debug, Serialize)]
@@ -27,27 +23,18 @@ pub struct StockRow {
     pub seconds: Times,
 }
 
-/// Evaluates a method, under a name, on matrices of the size that the model takes.
-pub fn stocks(
-    name: &str,
-    method: Method,
-    model: &Model,
-    m: &[f64],
-) -> Result<StockRow, Box<dyn Error>> {
-    let n = model.n();
+/// Evaluates a method on matrices of the size that its model takes.
+pub fn stocks(contender: &Contender<'_>, m: &[f64]) -> Result<StockRow, Box<dyn Error>> {
+    let n = contender.model.n();
     let size = n * n;
-    let lambda = match method {
-        Method::Pcp | Method::Ialm => LAMBDA / (n as f64).sqrt(),
-        _ => 0.0,
-    };
-    let mut splitter = Splitter::new(method, model, lambda)?;
+    let mut splitter = contender.splitter()?;
     let (l, s) = splitter.split(m)?;
     let measures: Vec<Measures> = (0..m.len() / size)
         .map(|i| i * size..(i + 1) * size)
         .map(|at| Measures::of(n, &m[at.clone()], &l[at.clone()], &s[at], None))
         .collect();
     Ok(StockRow {
-        method: name.to_owned(),
+        method: contender.label.clone(),
         rank: Spread::of(&measures, |x| x.rank),
         sparsity: Spread::of(&measures, |x| x.sparsity),
         residual: Spread::of(&measures, |x| x.residual),

@@ -1,10 +1,10 @@
 //! Matrices of which the split is known: the paper's Tables 1 and 2.
 
+use super::best;
+use super::contender::{Contender, Lambda};
 use super::measures::{Measures, Spread};
-use super::method::{Method, Splitter};
 use super::timing::{Times, time};
 use crate::generator::{Cell, samples};
-use denise::Model;
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
 use serde::Serialize;
@@ -20,20 +20,10 @@ pub struct Plan<'a> {
     pub count: usize,
     /// Their seed.
     pub seed: u64,
-    /// λ of the classical methods; 0 for the paper's.
-    pub lambda: f64,
 }
 
-/// A method under a name, with the network for it.
-#[derive(Clone, Copy)]
-pub struct Contender<'a> {
-    /// What the table calls it.
-    pub label: &'a str,
-    /// The method.
-    pub method: Method,
-    /// The network.
-    pub model: &'a Model,
-}
+/// The best λ is searched for one matrix in so many, the first ones: then it takes about as long as one λ for all.
+const SEARCHED: usize = 20;
 
 /// A method on a kind of matrices.
 #[derive(Clone, Debug, Serialize)]
@@ -44,6 +34,8 @@ pub struct Row {
     pub sparsity: f64,
     /// The method.
     pub method: String,
+    /// On how many matrices.
+    pub matrices: usize,
     /// r(L).
     pub rank: Spread,
     /// s(S).
@@ -54,8 +46,8 @@ pub struct Row {
     pub error_s: Spread,
     /// Share of matrices with rel.error(L) below 1e-3.
     pub exact: f64,
-    /// Seconds a matrix, on one core.
-    pub seconds: Times,
+    /// Seconds a matrix, on one core; none for what could not be run without knowing L₀.
+    pub seconds: Option<Times>,
     /// rel.error(L) of every matrix, from small to large.
     #[serde(skip)]
     pub errors: Vec<f64>,
@@ -74,24 +66,34 @@ pub fn evaluate(plan: &Plan<'_>) -> Result<Vec<Row>, Box<dyn Error>> {
     let (n, k) = (first.model.n(), first.model.k());
     for &cell in plan.cells {
         let data = samples(n, k, &[cell], plan.seed, 0, plan.count);
-        for &contender in plan.contenders {
+        for contender in plan.contenders {
             bar.set_message(format!("{cell}, {}", contender.label));
             bar.tick();
-            let measures = measure(contender, plan.lambda, &data.m, &data.l)?;
-            let mut splitter = Splitter::new(contender.method, contender.model, plan.lambda)?;
+            let searched = contender.lambda == Lambda::Best;
+            let some = match searched {
+                true => plan.count.div_ceil(SEARCHED),
+                false => plan.count,
+            };
+            let some = ..some * n * n;
+            let measures = measure(contender, &data.m[some], &data.l[some])?;
+            let seconds = match searched {
+                true => None,
+                false => Some(time(&mut contender.splitter()?, &data.m, n * n)?),
+            };
             let mut errors: Vec<f64> = measures.iter().map(|x| x.error_l).collect();
             errors.sort_by(f64::total_cmp);
             rows.push(Row {
                 distribution: cell.distribution.to_string(),
                 sparsity: cell.sparsity,
-                method: contender.label.to_owned(),
+                method: contender.label.clone(),
+                matrices: measures.len(),
                 rank: Spread::of(&measures, |x| x.rank),
                 sparsity_of_s: Spread::of(&measures, |x| x.sparsity),
                 error_l: Spread::of(&measures, |x| x.error_l),
                 error_s: Spread::of(&measures, |x| x.error_s),
                 exact: measures.iter().filter(|x| x.is_exact()).count() as f64
                     / measures.len().max(1) as f64,
-                seconds: time(&mut splitter, &data.m, n * n)?,
+                seconds,
                 errors,
             });
             bar.inc(1);
@@ -103,13 +105,11 @@ pub fn evaluate(plan: &Plan<'_>) -> Result<Vec<Row>, Box<dyn Error>> {
 
 /// Splits the matrices on all cores; only `time` must have one for itself.
 fn measure(
-    contender: Contender<'_>,
-    lambda: f64,
+    contender: &Contender<'_>,
     m: &[f64],
     truth: &[f64],
 ) -> Result<Vec<Measures>, Box<dyn Error>> {
-    let Contender { method, model, .. } = contender;
-    let n = model.n();
+    let n = contender.model.n();
     let size = n * n;
     let part = 64 * size;
     let parts: Result<Vec<Vec<Measures>>, String> = m
@@ -117,7 +117,10 @@ fn measure(
         .zip(truth.par_chunks(part))
         .map(|(m, truth)| {
             let run = || -> Result<Vec<Measures>, Box<dyn Error>> {
-                let (l, s) = Splitter::new(method, model, lambda)?.split(m)?;
+                let (l, s) = match contender.lambda {
+                    Lambda::Best => best::split(n, m, truth)?,
+                    _ => contender.splitter()?.split(m)?,
+                };
                 let each = |i: usize| i * size..(i + 1) * size;
                 Ok((0..m.len() / size)
                     .map(each)

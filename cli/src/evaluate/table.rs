@@ -136,6 +136,9 @@ fn latex_cell(cell: &str) -> String {
             '‖' => text += "$\\|$",
             '−' => text += "$-$",
             'µ' => text += "$\\mu$",
+            'λ' => text += "$\\lambda$",
+            '√' => text += "$\\surd$",
+            '–' => text += "--",
             _ => text.push(c),
         }
     }
@@ -151,6 +154,10 @@ mod tests {
         let mut table = Table::new(&["method", "s(S₀)", "error, mean"]);
         table.push(vec!["a & b".into(), "0.60".into(), "1".into()]);
         table.push(vec!["µ".into(), "0.7".into(), "12.5 %".into()]);
+        assert_eq!(
+            latex_cell("PCP, λ = 1/√n: –"),
+            "PCP, $\\lambda$ = 1/$\\surd$n: --"
+        );
         let mut bars = Table::new(&["mean |S|"]);
         bars.push(vec!["1".into()]);
         assert!(

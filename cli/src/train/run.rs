@@ -176,7 +176,7 @@ fn validate(learner: &dyn Learner, state: &mut Checkpoint, task: &impl Task) -> 
 mod tests {
     use super::super::{Loss, Matrices, Synthetic, Unrolled, initial};
     use super::*;
-    use crate::generator::{Cell, Distribution};
+    use crate::generator::{Cell, Distribution, Pairs};
     use crate::train::{Dense, random};
     use burn::tensor::Device;
     use denise::dense::Activation;
@@ -189,6 +189,7 @@ mod tests {
         let cell = |sparsity| Cell {
             sparsity,
             distribution: Distribution::Normal(0.0, 1.0),
+            pairs: Pairs::Uniform,
         };
         let kind = |n, cells| Matrices { n, k: 2, cells };
         let kinds = vec![

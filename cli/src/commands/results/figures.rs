@@ -2,7 +2,7 @@
 
 use super::{Args, Results, recoverable};
 use crate::commands::input::stock_windows;
-use crate::evaluate::{Method, Row, Splitter, time};
+use crate::evaluate::{Matrices, Method, Row, contenders, time};
 use crate::generator::samples;
 use crate::plot::{Axis, Picture, Scale, Series, Style, chart, comparison};
 use clap::ValueEnum;
@@ -39,18 +39,18 @@ fn heat_maps(args: &Args, model: &denise::Model) -> Result<Picture, Box<dyn Erro
     let stack = stock_windows(&args.prices)?;
     let size = stack.n * stack.n;
     let m = &stack.values[stack.values.len() - size..][..size];
-    let methods = Method::value_variants();
-    let splits: Vec<(&str, Vec<f64>, Vec<f64>)> = methods
+    let all = contenders(Method::value_variants(), model, Matrices::Stocks, None);
+    let splits: Vec<(String, Vec<f64>, Vec<f64>)> = all
         .iter()
-        .filter(|&&method| method != Method::Identity)
-        .map(|&method| {
-            let (l, s) = Splitter::new(method, model, 0.0)?.split(m)?;
-            Ok((method.label(), l, s))
+        .filter(|contender| contender.works())
+        .map(|contender| {
+            let (l, s) = contender.splitter()?.split(m)?;
+            Ok((contender.label.clone(), l, s))
         })
         .collect::<Result<_, Box<dyn Error>>>()?;
     let splits: Vec<(&str, &[f64], &[f64])> = splits
         .iter()
-        .map(|(label, l, s)| (*label, &l[..], &s[..]))
+        .map(|(label, l, s)| (label.as_str(), &l[..], &s[..]))
         .collect();
     Ok(comparison(
         stack.n,
@@ -63,8 +63,11 @@ fn heat_maps(args: &Args, model: &denise::Model) -> Result<Picture, Box<dyn Erro
 /// Time against error, a point for each method and sparsity.
 fn accuracy_against_time(rows: &[Row]) -> Picture {
     let mut all: Vec<Points<'_>> = Vec::new();
-    for row in rows.iter().filter(|row| row.seconds.batch > 0.0) {
-        let point = (row.seconds.batch * 1e6, row.error_l.mean);
+    for row in rows {
+        let Some(seconds) = row.seconds.filter(|x| x.batch > 0.0) else {
+            continue;
+        };
+        let point = (seconds.batch * 1e6, row.error_l.mean);
         match all.iter_mut().find(|(name, _)| *name == row.method) {
             Some((_, points)) => points.push(point),
             None => all.push((&row.method, vec![point])),
@@ -104,22 +107,26 @@ fn distribution(rows: &[Row]) -> Picture {
 
 /// Time against n.
 fn costs(args: &Args) -> Result<Picture, Box<dyn Error>> {
-    let methods = Method::value_variants()
-        .iter()
-        .filter(|&&method| method != Method::Identity);
-    let mut all: Vec<(Method, Vec<(f64, f64)>)> =
-        methods.map(|&method| (method, Vec::new())).collect();
+    let mut all: Vec<(String, Vec<(f64, f64)>)> = Vec::new();
     for n in COSTS {
         let model = args.model.open(Some(n), Some(3))?;
-        let m = samples(n, 3, &[recoverable()], args.seed, 0, 64).m;
-        for (method, points) in &mut all {
-            let times = time(&mut Splitter::new(*method, &model, 0.0)?, &m, n * n)?;
-            points.push((n as f64, times.batch * 1e6));
+        let m = samples(n, 3, &[recoverable(args)], args.seed, 0, 64).m;
+        let mut contenders =
+            contenders(Method::value_variants(), &model, Matrices::Synthetic, None);
+        // One λ is enough here.
+        contenders.dedup_by_key(|x| x.method);
+        for contender in contenders.iter().filter(|x| x.works()) {
+            let times = time(&mut contender.splitter()?, &m, n * n)?;
+            let point = (n as f64, times.batch * 1e6);
+            match all.iter_mut().find(|(name, _)| *name == contender.label) {
+                Some((_, points)) => points.push(point),
+                None => all.push((contender.label.clone(), vec![point])),
+            }
         }
     }
     let all: Vec<Points<'_>> = all
-        .into_iter()
-        .map(|(x, points)| (x.label(), points))
+        .iter()
+        .map(|(label, points)| (label.as_str(), points.clone()))
         .collect();
     Ok(chart(
         "Time against the size of the matrix, k = 3",

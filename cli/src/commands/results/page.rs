@@ -1,20 +1,31 @@
 //! RESULTS.md.
 
-use super::{Args, Results, Size};
+use super::{Args, Results, Size, meaning};
 use crate::commands::eval::{stock_table, table};
 use crate::evaluate::{Format, PAPER_NORMAL, PAPER_STOCKS, PAPER_STUDENT, Published, Table};
+
+/// Both generators.
+const PAIRS: &str = "\
+    S₀ is made of random pairs (i, j). \
+    The authors' code, which made the paper's tables, draws j uniformly from 1 to n − 1 and then i uniformly below j, \
+    and counts entries up to 0.01 as zeros (`--pairs authors`).\n\
+    The paper's text draws all pairs alike (`--pairs uniform`), which is easier; one table below has that.\n";
 
 impl Results {
     /// The whole page.
     pub(super) fn page(&self, args: &Args) -> String {
         let mut text = format!(
             "# Results\n\n\
-             Written by `make results`; do not edit. {} matrices of each kind (2,000 at most for other sizes), seed {}, n = 20, k = 3 unless said otherwise. Means, with the \
-             standard deviation in brackets. Times are microseconds per matrix on one core of the machine that wrote this page: \
-             *batch* in one call for many matrices, *single* the median of calls for one. `results.json` has all digits.\n\n",
-            args.count, args.seed
+             Written by `make results`; do not edit.\n\
+             {} matrices of each kind (2,000 at most for other sizes), seed {}, n = 20, k = 3 unless said otherwise.\n\
+             Means, with the standard deviation in brackets.\n\
+             Times are microseconds per matrix on one core of the machine that wrote this page: \
+             *batch* in one call for many matrices, *single* the median of calls for one.\n\
+             `results.json` has all digits.\n\n\
+             The matrices are `denise generate --pairs {}`. {PAIRS}\n",
+            args.count, args.seed, args.pairs
         );
-        text += MEANING;
+        text += &meaning::of(&[("U normal", &self.normal), ("U Student-t", &self.student)]);
         for (title, rows, paper) in [
             ("## Table 1: U normal", &self.normal, &PAPER_NORMAL),
             (
@@ -25,16 +36,23 @@ impl Results {
         ] {
             text += &format!("\n{title}\n\n{}", table(rows).write(Format::Markdown));
             text += &format!(
-                "\nThe paper's figures for the same table, its times from 24 cores:\n\n{}",
+                "\nThe paper's figures for the same table, PCP and IALM with λ = .56/√n, its times from 24 \
+                 cores:\n\n{}",
                 paper_table(paper, "rel.error(L)").write(Format::Markdown)
             );
         }
+        text += &format!(
+            "\n## Uniform pairs\n\nAs Table 1, with `--pairs uniform`.\n\n{}",
+            table(&self.uniform).write(Format::Markdown)
+        );
         text += "\n## Table 3: windows of 20 stocks of the S&P 500\n\n\
-                 The last 23 % of the windows (100 days, step 5, correlation) of `tests/data/sp500`; the first 77 % are for finetuning. The split of real \
-                 matrices is not known: a smaller mean |S| and a larger s(S) are better, at the same rank.\n\n";
+                 The last 23 % of the windows (100 days, step 5, correlation) of `tests/data/sp500`; the first 77 % \
+                 are for finetuning.\n\
+                 The split of real matrices is not known: a smaller mean |S| and a larger s(S) are better, at the \
+                 same rank.\n\n";
         text += &stock_table(&self.stocks).write(Format::Markdown);
         text += &format!(
-            "\nThe paper's figures, on other stocks and years:\n\n{}",
+            "\nThe paper's figures, on other stocks and years, PCP and IALM with λ = .64/√n:\n\n{}",
             paper_table(&PAPER_STOCKS, "‖M − L‖ / ‖M‖").write(Format::Markdown)
         );
         text += "\n![M, L and S of a window by each method](figures/windows.png)\n";
@@ -46,7 +64,8 @@ impl Results {
             );
         }
         text += "\n## Continuity\n\n\
-                 The largest ‖ΔL‖_F / ‖ΔM‖_F between neighbours of 201 points on a straight way from one matrix to another (s(S₀) = .90, U normal); \
+                 The largest ‖ΔL‖_F / ‖ΔM‖_F between neighbours of 201 points on a straight way from one matrix to \
+                 another (s(S₀) = .90, U normal); \
                  the median and the largest of 20 ways. L = M has the ratio 1.\n\n";
         let mut ratios = Table::new(&["", "method", "median", "largest"]);
         for x in &self.continuity {
@@ -62,13 +81,6 @@ impl Results {
         text
     }
 }
-
-/// What the tables mean, for whoever reads only one paragraph.
-const MEANING: &str = "\
-    A row means more beside those that cost nothing: L = M does nothing at all, and eigen-truncation does what every library of linear algebra can. The \
-    classical methods, with the parameters of the paper and of the LRS library, shrink L and stay behind both in the error of L; so does the paper's own network. \
-    Of them, PCP finds a sparser S than eigen-truncation does. Denise recovers L (*exact*: the share of matrices with an error below 0.001) for most matrices from s(S₀) = .80 on, which no other \
-    method here does; where two entries in five are wrong (s(S₀) = .60), it does not recover L either, it is only nearer.\n";
 
 fn paper_table(rows: &[Published], error: &'static str) -> Table {
     let mut table = Table::new(&[

@@ -179,7 +179,7 @@ impl Learner for Dense {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::generator::{Cell, Distribution as Of, samples};
+    use crate::generator::{Cell, Distribution as Of, Pairs, samples};
     use crate::train::batch::Batches;
 
     #[test]
@@ -190,6 +190,7 @@ mod tests {
         let cell = Cell {
             sparsity: 0.8,
             distribution: Of::Normal(0.0, 1.0),
+            pairs: Pairs::Uniform,
         };
         let m = samples(n, k, &[cell], 1, 0, count).m;
         let batch = Batches::new(n, k, &device.clone().autodiff()).unwrap();

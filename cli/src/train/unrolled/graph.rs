@@ -147,7 +147,7 @@ fn solve(k: usize, mut a: Vec<Tensor<3>>, b: &Tensor<3>) -> Tensor<3> {
 mod tests {
     use super::super::weights::initial;
     use super::*;
-    use crate::generator::{Cell, Distribution, samples};
+    use crate::generator::{Cell, Distribution, Pairs, samples};
     use crate::train::batch::Batches;
     use burn::tensor::TensorData;
     use denise::unrolled::Layer;
@@ -161,6 +161,7 @@ mod tests {
             let cell = Cell {
                 sparsity: 0.8,
                 distribution: Distribution::Normal(0.0, 1.0),
+                pairs: Pairs::Uniform,
             };
             let data = samples(n, k, &[cell], 1, 0, 40);
             let curvatures: Vec<Curvature> = layers.iter().map(|x| x.curvature).collect();
