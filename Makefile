@@ -277,16 +277,15 @@ NO_EXCEPTIONS := -fno-exceptions -fno-rtti
 # A recursive variable: pkg-config is asked after need-eigen.
 EIGEN = -isystem $(patsubst -I%,%,$(shell pkg-config --cflags-only-I eigen3))
 
-# scripts/need looks for commands, and this package has none: whether it is there, pkg-config says.
 need-eigen:
 	@scripts/need pkg-config:pkg-config
-	@pkg-config --exists eigen3 || scripts/need eigen3:libeigen3-dev || pkg-config --exists eigen3
+	@pkg-config --exists eigen3 || scripts/need /usr/include/eigen3/Eigen/Core:libeigen3-dev
 
 # The real std::mdspan, which the compilers above do not have: tests/cpp/mdspan.hpp stands in for it there.
 test-mdspan: stage
 	@echo '== std::mdspan, by libc++ 19'
 	@scripts/need clang++-19:clang-19
-	@[ -e $(LIBCXX)/mdspan ] || scripts/need mdspan:libc++-19-dev || [ -e $(LIBCXX)/mdspan ]
+	@scripts/need $(LIBCXX)/mdspan:libc++-19-dev
 	$(MDSPAN) $(WARN) tests/cpp/mdspan.cpp -o build/mdspan $(LINK)
 	build/mdspan
 	tests/cpp/check_refused.sh tests/cpp/refused.cpp $(MDSPAN)
