@@ -122,10 +122,10 @@ impl Solver {
             method.default_lambda(n)
         };
         if method == Method::RpcaGd && lambda >= 1.0 {
-            let message = format_args!(
-                "lambda is the share of outliers in a row for RPCA-GD, and must be less than 1, not {lambda}"
-            );
-            return Err(crate::memory::error(Status::Argument, message));
+            // Without its value: printing numbers like it takes 20 KB of code.
+            let message =
+                "lambda is the share of outliers in a row for RPCA-GD, and must be less than 1";
+            return Err(Error::new(Status::Argument, message));
         }
         let mut memory = Memory::new();
         let size = n * n;

@@ -82,7 +82,7 @@ function cases = refused ()
     'denise_solve (eye (3), ''eigen'', 2, NaN)',    'denise:argument',     'lambda must be positive'
     'denise_solve (eye (3), ''eigen'', 2, -1)',     'denise:argument',     'lambda must be positive'
     'denise_solve (eye (3), ''eigen'', 2, Inf)',    'denise:argument',     'lambda must be positive'
-    'denise_solve (eye (3), ''RPCA-GD'', 2, 1)',    'denise:argument',     'lambda is the share of outliers .* not 1'
+    'denise_solve (eye (3), ''RPCA-GD'', 2, 1)',    'denise:argument',     'lambda is the share of outliers .* less than 1'
     'denise_solve (eye (3), ''pcp'', ''threads'', 2)', 'denise:argument',  '''threads'': there are k and lambda'
     'denise_solve (eye (3), ''pcp'', 1, 1, 1)',     'denise:argument',     'too many numbers without a name'
     'denise_solve ({}, ''eigen'')',                 'denise:class',        'M must be .* not cell'
