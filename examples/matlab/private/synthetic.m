@@ -1,6 +1,7 @@
 function [M, L0] = synthetic (count, n, k, s0)
 % The generator of the Denise paper: L0 = U*U' with normal U, and S0 made of random pairs (i,j) until its share of
-% zeros is down to s0. A pair puts b in [-1,1] at (i,j) and (j,i), and a in [|b|,1] at (i,i) and (j,j), in place of
+% entries up to 0.01 is down to s0. Pairs are drawn as by the authors' code, which made the paper's tables: j from 2 to n,
+% and then i below j. A pair puts b in [-1,1] at (i,j) and (j,i), and a in [|b|,1] at (i,i) and (j,j), in place of
 % what an earlier pair put there.
 
   L0 = zeros (n, n, count);
@@ -8,12 +9,9 @@ function [M, L0] = synthetic (count, n, k, s0)
   for q = 1:count
     U = randn (n, k);
     S = zeros (n);
-    while (nnz (S) < (1 - s0) * n^2)
-      i = ceil (n * rand ());
-      j = ceil (n * rand ());
-      if (i == j || S(i,j) ~= 0)
-        continue;
-      end
+    while (nnz (abs (S) > 0.01) < (1 - s0) * n^2)
+      j = 1 + ceil ((n - 1) * rand ());
+      i = ceil ((j - 1) * rand ());
       b = 2 * rand () - 1;
       a = abs (b) + (1 - abs (b)) * rand ();
       S(i,j) = b;
