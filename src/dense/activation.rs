@@ -2,34 +2,33 @@
 
 use super::network::Activation;
 use crate::simd::{Vector, Vectors};
-use fearless_simd::{Select, Simd};
+use fearless_simd::Select;
 
 /// The function of one value, of a vector of finite values. Accurate to a few units in the last place.
 #[inline(always)]
-pub(super) fn activate<S: Simd, V: Vector<S, f32, W>, const W: usize>(
-    simd: S,
+pub(super) fn activate<V: Vector<Scalar = f32>>(
+    vectors: Vectors<V>,
     activation: Activation,
     x: V,
 ) -> V {
-    let vectors = Vectors::<S, f32, V, W>::new(simd);
-    let (zero, one) = (vectors.splat(0.0), vectors.splat(1.0));
+    let (zero, one) = (vectors.zero(), vectors.one());
     match activation {
         Activation::Identity => x,
         Activation::Relu => x.max(zero),
         Activation::LeakyRelu(slope) => x.simd_lt(zero).select(x * vectors.splat(slope), x),
         Activation::Elu(factor) => {
-            let (power, rest) = exponential::<S, V, W>(simd, x.min(zero));
+            let (power, rest) = exponential(vectors, x.min(zero));
             let below = power.mul_add(rest, power - one);
             x.simd_lt(zero).select(below * vectors.splat(factor), x)
         }
         Activation::Tanh => {
             // tanh |x| = −t/(2 + t) with t = e^(−2|x|) − 1, which keeps small values accurate.
-            let (power, rest) = exponential::<S, V, W>(simd, -(x.abs() + x.abs()));
+            let (power, rest) = exponential(vectors, -(x.abs() + x.abs()));
             let t = power.mul_add(rest, power - one);
             (-t / (t + vectors.splat(2.0))).copysign(x)
         }
         Activation::Sigmoid => {
-            let (power, rest) = exponential::<S, V, W>(simd, -x.abs());
+            let (power, rest) = exponential(vectors, -x.abs());
             let e = power.mul_add(rest, power);
             x.simd_lt(zero).select(e, one) / (one + e)
         }
@@ -38,8 +37,7 @@ pub(super) fn activate<S: Simd, V: Vector<S, f32, W>, const W: usize>(
 
 /// A power of two and r with eˣ = power · (1 + r), for x <= 0; r is as accurate when it is small.
 #[inline(always)]
-fn exponential<S: Simd, V: Vector<S, f32, W>, const W: usize>(simd: S, x: V) -> (V, V) {
-    let vectors = Vectors::<S, f32, V, W>::new(simd);
+fn exponential<V: Vector<Scalar = f32>>(vectors: Vectors<V>, x: V) -> (V, V) {
     // Below this the power would not be a normal number.
     let x = x.max(vectors.splat(-87.0));
     // Adding 1.5 · 2²³ rounds to an integer, and leaves it in the lowest bits.

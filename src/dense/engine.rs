@@ -9,15 +9,7 @@ use super::packed::{BLOCK, Packed, Weights};
 use crate::batch::{Batch, Totals};
 use crate::simd::{Isa, Real};
 use crate::status::{Error, Status};
-use core::ops::{AddAssign, Mul, Sub};
-
-/// A value type of matrices.
-pub(crate) trait Value:
-    Real + From<f32> + Into<f64> + AddAssign + Mul<Output = Self> + Sub<Output = Self>
-{
-}
-impl Value for f32 {}
-impl Value for f64 {}
+use core::ffi::CStr;
 
 /// The network, packed. Its working memory and its kernels serve both precisions.
 pub(crate) struct Engine {
@@ -47,7 +39,7 @@ impl Engine {
     }
 
     /// Decomposes every matrix of the batch; `Err` if some were not finite.
-    pub(crate) fn decompose<F: Value>(
+    pub(crate) fn decompose<F: Real>(
         &self,
         isa: Isa,
         workspace: &mut Workspace,
@@ -79,7 +71,7 @@ impl Engine {
 
     /// The lower triangles become the inputs of the first layer. A matrix that is not finite becomes zero.
     #[inline(never)]
-    fn read<F: Value>(&self, m: &[F], count: usize, workspace: &mut Workspace) {
+    fn read<F: Real>(&self, m: &[F], count: usize, workspace: &mut Workspace) {
         let n = self.n;
         let limit = self.layers[0].limit;
         for (i, m) in m.chunks_exact(n * n).enumerate() {
@@ -110,7 +102,7 @@ impl Engine {
     }
 
     #[inline(never)]
-    fn write<F: Value>(&self, u: &[f32], group: &mut Batch<'_, F>, i: usize) {
+    fn write<F: Real>(&self, u: &[f32], group: &mut Batch<'_, F>, i: usize) {
         let (n, k) = (self.n, self.k);
         if let Some(all) = &mut group.out.u {
             for (out, &u) in all[i * n * k..][..n * k].iter_mut().zip(u) {
@@ -150,8 +142,22 @@ impl Engine {
     }
 }
 
+impl Isa {
+    /// A dense network's kernel, with weights as they are or as halves.
+    pub(crate) fn dense_name(self, half: bool) -> &'static CStr {
+        let (single, half_name) = match self {
+            Isa::Portable(_) if cfg!(target_arch = "x86_64") => (c"dense sse2", c"dense sse2 f16"),
+            Isa::Portable(_) if cfg!(target_arch = "aarch64") => (c"dense neon", c"dense neon f16"),
+            Isa::Portable(_) => (c"dense portable", c"dense portable f16"),
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2(_) => (c"dense avx2", c"dense avx2 f16"),
+        };
+        if half { half_name } else { single }
+    }
+}
+
 /// No larger than the largest finite value.
-fn clamp<F: Value>(x: F) -> F {
+fn clamp<F: Real>(x: F) -> F {
     let least = F::ZERO - F::MAX;
     if x > F::MAX {
         F::MAX

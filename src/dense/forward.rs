@@ -12,12 +12,10 @@ use super::rows::{Ahead, Rows, Step, rows};
 use super::runs::Runs;
 use super::tiles::{TILE, tiles};
 use crate::memory::filled;
-use crate::simd::{Isa, Vectors};
+use crate::simd::{Fixed, Isa, Real, Vectors};
 use crate::status::Error;
 use core::ops::Range;
-#[cfg(target_arch = "x86_64")]
-use fearless_simd::f32x8;
-use fearless_simd::{Simd, SimdMask, f32x4};
+use fearless_simd::SimdMask;
 
 /// Matrices that go through the layers together: enough that reading the weights takes little of the time.
 pub(crate) const MATRICES: usize = 128;
@@ -98,16 +96,20 @@ fn forward_with<T: Stored>(
 ) {
     match isa {
         Isa::Portable(simd) => {
-            run::<_, T, f32x4<_>, 4>(simd, layers, lines, limit, workspace, count)
+            let vectors = Vectors::<<f32 as Real>::Portable>::new(simd);
+            run(vectors, layers, lines, limit, workspace, count);
         }
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx2(simd) => run::<_, T, f32x8<_>, 8>(simd, layers, lines, limit, workspace, count),
+        Isa::Avx2(simd) => {
+            let vectors = Vectors::<<f32 as Real>::Avx2>::new(simd);
+            run(vectors, layers, lines, limit, workspace, count);
+        }
     }
 }
 
 #[inline(never)]
-fn run<S: Simd, T: Stored, V: FromHalf<S, W>, const W: usize>(
-    simd: S,
+fn run<T: Stored, V: FromHalf>(
+    vectors: Vectors<V>,
     layers: &[Packed],
     lines: &[T],
     limit: f32,
@@ -125,13 +127,13 @@ fn run<S: Simd, T: Stored, V: FromHalf<S, W>, const W: usize>(
     let mut dense = 0;
     for (t, block) in x[..inputs].iter().enumerate() {
         let len = layers[0].block_len(t / count);
-        words[t] = mark::<S, V, W>(simd, block, len);
+        words[t] = mark(vectors, block, len);
         dense += words[t].count_ones() as usize;
     }
     for (t, layer) in layers.iter().enumerate() {
         let share = dense as f64 / (count * layer.inputs) as f64;
         let mut pass = Pass {
-            simd,
+            vectors,
             layer,
             lines: &lines[layer.start..][..layer.len::<T>()],
             count,
@@ -152,12 +154,12 @@ fn run<S: Simd, T: Stored, V: FromHalf<S, W>, const W: usize>(
                 sums.fill(*bias);
             }
             if count < T::FEW {
-                pass.add_runs::<V, W>(group / groups, sums);
+                pass.add_runs(group / groups, sums);
             } else {
-                pass.add::<V, W>(group, sums);
+                pass.add(group, sums);
             }
             let words = &mut next_words[cells];
-            dense += finish::<S, V, W>(simd, layer, limit, first, count, sums, words);
+            dense += finish(vectors, layer, limit, first, count, sums, words);
         }
         (x, y) = (y, x);
         (words, next_words) = (next_words, words);
@@ -165,8 +167,8 @@ fn run<S: Simd, T: Stored, V: FromHalf<S, W>, const W: usize>(
 }
 
 /// One layer on one block of matrices.
-struct Pass<'a, S, T> {
-    simd: S,
+struct Pass<'a, T, V: FromHalf> {
+    vectors: Vectors<V>,
     layer: &'a Packed,
     /// Its weights.
     lines: &'a [T],
@@ -178,9 +180,9 @@ struct Pass<'a, S, T> {
     wide: &'a mut [Line],
 }
 
-impl<'a, S: Simd, T: Stored> Pass<'a, S, T> {
+impl<'a, T: Stored, V: FromHalf> Pass<'a, T, V> {
     /// Adds all inputs to the sums of a panel.
-    fn add_runs<V: FromHalf<S, W>, const W: usize>(&self, panel: usize, sums: &mut [Block]) {
+    fn add_runs(&self, panel: usize, sums: &mut [Block]) {
         let Panel { start, stride } = self.layer.panel::<T>(panel);
         let runs = Runs {
             weights: Rows {
@@ -192,12 +194,12 @@ impl<'a, S: Simd, T: Stored> Pass<'a, S, T> {
             x: self.x,
             count: self.count,
         };
-        runs.add::<S, V, W>(self.simd, sums);
+        runs.add(self.vectors, sums);
     }
 
     /// Adds all inputs to the sums of a group.
     #[inline(never)]
-    fn add<V: FromHalf<S, W>, const W: usize>(&mut self, group: usize, sums: &mut [Block]) {
+    fn add(&mut self, group: usize, sums: &mut [Block]) {
         let blocks = self.layer.blocks();
         let each = if self.tiled { TILE_BLOCKS } else { 1 };
         for block in (0..blocks).step_by(each) {
@@ -205,8 +207,8 @@ impl<'a, S: Simd, T: Stored> Pass<'a, S, T> {
             let stored = self.rows(group, blocks.clone());
             let ahead = self.ahead(group, block);
             let wide = core::mem::take(&mut self.wide);
-            let weights = T::widen::<S, V, W>(self.simd, stored, wide);
-            self.add_blocks::<V, W>(blocks, weights, ahead, sums);
+            let weights = T::widen(self.vectors, stored, wide);
+            self.add_blocks(blocks, weights, ahead, sums);
             self.wide = wide;
         }
     }
@@ -240,7 +242,7 @@ impl<'a, S: Simd, T: Stored> Pass<'a, S, T> {
     }
 
     #[inline(never)]
-    fn add_blocks<V: FromHalf<S, W>, const W: usize>(
+    fn add_blocks(
         &self,
         blocks: Range<usize>,
         weights: Rows<'_, Line>,
@@ -250,19 +252,19 @@ impl<'a, S: Simd, T: Stored> Pass<'a, S, T> {
         let mut from = 0;
         if self.tiled {
             let x = &self.x[blocks.start * self.count..blocks.end * self.count];
-            from = tiles::<S, T, V, W>(self.simd, x, self.count, weights, ahead, sums);
+            from = tiles(self.vectors, x, self.count, weights, ahead, sums);
         }
         if from < self.count {
             let each = weights.lines.chunks(BLOCK * weights.stride);
             for (block, lines) in blocks.zip(each) {
                 let weights = Rows { lines, ..weights };
-                self.add_rows::<V, W>(block, from, weights, ahead, sums);
+                self.add_rows(block, from, weights, ahead, sums);
             }
         }
     }
 
     #[inline(never)]
-    fn add_rows<V: FromHalf<S, W>, const W: usize>(
+    fn add_rows(
         &self,
         block: usize,
         from: usize,
@@ -277,15 +279,15 @@ impl<'a, S: Simd, T: Stored> Pass<'a, S, T> {
             weights,
             ahead,
         };
-        if W == 8 {
+        if V::W == 8 {
             match weights.width {
-                6 => rows::<S, T, V, W, 12>(self.simd, &step, 0, sums),
-                4 => rows::<S, T, V, W, 8>(self.simd, &step, 0, sums),
-                _ => rows::<S, T, V, W, 4>(self.simd, &step, 0, sums),
+                6 => rows::<12, T, V>(self.vectors, &step, 0, sums),
+                4 => rows::<8, T, V>(self.vectors, &step, 0, sums),
+                _ => rows::<4, T, V>(self.vectors, &step, 0, sums),
             }
         } else {
             for first in (0..weights.width).step_by(2) {
-                rows::<S, T, V, W, 8>(self.simd, &step, first, sums);
+                rows::<8, T, V>(self.vectors, &step, first, sums);
             }
         }
     }
@@ -293,8 +295,8 @@ impl<'a, S: Simd, T: Stored> Pass<'a, S, T> {
 
 /// Turns sums into outputs, and marks those that are not zero; how many these are.
 #[inline(never)]
-fn finish<S: Simd, V: FromHalf<S, W>, const W: usize>(
-    simd: S,
+fn finish<V: FromHalf>(
+    vectors: Vectors<V>,
     layer: &Packed,
     limit: f32,
     first: usize,
@@ -302,30 +304,29 @@ fn finish<S: Simd, V: FromHalf<S, W>, const W: usize>(
     sums: &mut [Block],
     words: &mut [u64],
 ) -> usize {
-    simd.vectorize(
+    vectors.vectorize(
         #[inline(always)]
         || {
-            let vectors = Vectors::<S, f32, V, W>::new(simd);
-            let (zero, most) = (vectors.splat(0.0), vectors.splat(f32::MAX));
+            let (zero, most) = (vectors.zero(), vectors.splat(f32::MAX));
             let limit = vectors.splat(limit);
             let mut dense = 0;
             let blocks = sums
                 .chunks_exact_mut(count)
                 .zip(words.chunks_exact_mut(count));
             for (b, (sums, words)) in blocks.enumerate() {
-                let scale = layer.scale[first + b].0.as_chunks::<W>().0;
+                let scale = V::Array::chunks(&layer.scale[first + b].0);
                 let len = layer.outputs.saturating_sub((first + b) * BLOCK).min(BLOCK);
                 for (block, word) in sums.iter_mut().zip(words) {
-                    let used = len.div_ceil(W);
-                    let parts = block.0.as_chunks_mut::<W>().0.iter_mut();
-                    for (v, part) in parts.enumerate().take(used) {
+                    let used = len.div_ceil(V::W);
+                    let values = V::Array::chunks_mut(&mut block.0).iter_mut();
+                    for (v, value) in values.enumerate().take(used) {
                         // A sum of −0 becomes 0: only its sign could tell the kernels apart.
-                        let sum = vectors.load(part) * vectors.load(&scale[v]) + zero;
+                        let sum = vectors.load(value) * vectors.load(&scale[v]) + zero;
                         let sum = sum.min(most).max(-most);
-                        let value = activate::<S, V, W>(simd, layer.activation, sum);
-                        value.min(limit).max(-limit).store_array(part);
+                        let sum = activate(vectors, layer.activation, sum);
+                        sum.min(limit).max(-limit).store_array(value);
                     }
-                    *word = mark::<S, V, W>(simd, block, len);
+                    *word = mark(vectors, block, len);
                     dense += word.count_ones() as usize;
                 }
             }
@@ -336,12 +337,11 @@ fn finish<S: Simd, V: FromHalf<S, W>, const W: usize>(
 
 /// A bit for each of the first `len` values that is not zero.
 #[inline(always)]
-fn mark<S: Simd, V: FromHalf<S, W>, const W: usize>(simd: S, block: &Block, len: usize) -> u64 {
+fn mark<V: FromHalf>(vectors: Vectors<V>, block: &Block, len: usize) -> u64 {
     let mut word = 0;
-    for (v, part) in block.0.as_chunks::<W>().0.iter().enumerate() {
-        let part = V::load_array_ref(simd, part);
-        let bits = part.simd_ne(V::splat(simd, 0.0)).to_bitmask();
-        word |= bits << (v * W);
+    for (v, values) in V::Array::chunks(&block.0).iter().enumerate() {
+        let bits = vectors.load(values).simd_ne(vectors.zero()).to_bitmask();
+        word |= bits << (v * V::W);
     }
     word & ((1 << len) - 1)
 }

@@ -1,6 +1,6 @@
 //! Weights as IEEE 754 half-precision numbers: eleven significant bits, half the memory.
 
-use crate::simd::Vector;
+use crate::simd::{Fixed, Vector};
 use fearless_simd::{Simd, f32x4, f32x8};
 
 /// The nearest half to a number below 2 in magnitude, ties to even.
@@ -25,35 +25,43 @@ fn widen(x: u16) -> f32 {
 }
 
 /// A vector that can be loaded from halves.
-pub(super) trait FromHalf<S: Simd, const W: usize>: Vector<S, f32, W> {
+pub(super) trait FromHalf: Vector<Scalar = f32> {
+    /// As many halves.
+    type Halves: Fixed<u16>;
+    fn from_half(simd: Self::Token, x: &Self::Halves) -> Self;
+}
+
+impl<S: Simd> FromHalf for f32x4<S> {
+    type Halves = [u16; 4];
+
     #[inline(always)]
-    fn from_half(simd: S, x: &[u16; W]) -> Self {
-        let mut wide = [0.0; W];
-        for (wide, &x) in wide.iter_mut().zip(x) {
-            *wide = widen(x);
-        }
-        Self::load_array_ref(simd, &wide)
+    fn from_half(simd: S, x: &[u16; 4]) -> Self {
+        widen_each(simd, x)
     }
 }
 
-impl<S: Simd> FromHalf<S, 4> for f32x4<S> {}
+impl<S: Simd> FromHalf for f32x8<S> {
+    type Halves = [u16; 8];
 
-impl<S: Simd> FromHalf<S, 8> for f32x8<S> {
-    #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     fn from_half(simd: S, x: &[u16; 8]) -> Self {
-        use fearless_simd::{SimdBase, SimdInto, u16x8};
-        match simd.level().as_avx2() {
-            Some(avx2) => widen_avx2(avx2, u16x8::load_array_ref(simd, x).into()).simd_into(simd),
-            None => {
-                let mut wide = [0.0; 8];
-                for (wide, &x) in wide.iter_mut().zip(x) {
-                    *wide = widen(x);
-                }
-                Self::load_array_ref(simd, &wide)
-            }
+        #[cfg(target_arch = "x86_64")]
+        if let Some(avx2) = simd.level().as_avx2() {
+            use fearless_simd::{SimdBase, SimdInto, u16x8};
+            return widen_avx2(avx2, u16x8::load_array_ref(simd, x).into()).simd_into(simd);
         }
+        widen_each(simd, x)
     }
+}
+
+/// [`FromHalf::from_half`], one by one.
+#[inline(always)]
+fn widen_each<V: FromHalf>(simd: V::Token, x: &V::Halves) -> V {
+    let mut wide = V::Array::filled(0.0);
+    for l in 0..V::W {
+        wide[l] = widen(x[l]);
+    }
+    V::load_array_ref(simd, &wide)
 }
 
 #[cfg(target_arch = "x86_64")]

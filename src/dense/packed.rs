@@ -10,8 +10,8 @@ use super::network::{Activation, Layer};
 use super::pages::Pages;
 use super::rows::Rows;
 use crate::memory::filled;
+use crate::simd::{Fixed, Vectors};
 use crate::status::Error;
-use fearless_simd::Simd;
 
 /// Outputs of a line.
 pub(super) const LINE: usize = 16;
@@ -53,11 +53,11 @@ pub(super) trait Stored: Copy {
     const FEW: usize;
 
     /// Vector number `v` of it.
-    fn vector<S: Simd, V: FromHalf<S, W>, const W: usize>(&self, simd: S, v: usize) -> V;
+    fn vector<V: FromHalf>(&self, vectors: Vectors<V>, v: usize) -> V;
 
     /// The same weights as lines of `f32`, for which there is room in `wide`.
-    fn widen<'a, S: Simd, V: FromHalf<S, W>, const W: usize>(
-        simd: S,
+    fn widen<'a, V: FromHalf>(
+        vectors: Vectors<V>,
         stored: Rows<'a, Self>,
         wide: &'a mut [Line],
     ) -> Rows<'a, Line>;
@@ -69,12 +69,12 @@ impl Stored for Line {
     const FEW: usize = 2;
 
     #[inline(always)]
-    fn vector<S: Simd, V: FromHalf<S, W>, const W: usize>(&self, simd: S, v: usize) -> V {
-        V::load_array_ref(simd, &self.0.as_chunks().0[v])
+    fn vector<V: FromHalf>(&self, vectors: Vectors<V>, v: usize) -> V {
+        vectors.load(&V::Array::chunks(&self.0)[v])
     }
 
-    fn widen<'a, S: Simd, V: FromHalf<S, W>, const W: usize>(
-        _: S,
+    fn widen<'a, V: FromHalf>(
+        _: Vectors<V>,
         stored: Rows<'a, Line>,
         _: &'a mut [Line],
     ) -> Rows<'a, Line> {
@@ -88,27 +88,26 @@ impl Stored for HalfLine {
     const FEW: usize = 5;
 
     #[inline(always)]
-    fn vector<S: Simd, V: FromHalf<S, W>, const W: usize>(&self, simd: S, v: usize) -> V {
-        V::from_half(simd, &self.0.as_chunks().0[v])
+    fn vector<V: FromHalf>(&self, vectors: Vectors<V>, v: usize) -> V {
+        V::from_half(vectors.simd(), &V::Halves::chunks(&self.0)[v])
     }
 
     #[inline(never)]
-    fn widen<'a, S: Simd, V: FromHalf<S, W>, const W: usize>(
-        simd: S,
+    fn widen<'a, V: FromHalf>(
+        vectors: Vectors<V>,
         stored: Rows<'a, HalfLine>,
         wide: &'a mut [Line],
     ) -> Rows<'a, Line> {
         let width = stored.width;
         let inputs = stored.lines.len().div_ceil(stored.stride);
         let lines = &mut wide[..inputs * width];
-        simd.vectorize(
+        vectors.vectorize(
             #[inline(always)]
             || {
                 for (p, wide) in lines.chunks_exact_mut(width).enumerate() {
                     for (half, line) in stored.row(p).iter().zip(wide) {
-                        for (v, part) in line.0.as_chunks_mut::<W>().0.iter_mut().enumerate() {
-                            let wide: V = half.vector(simd, v);
-                            wide.store_array(part);
+                        for (v, to) in V::Array::chunks_mut(&mut line.0).iter_mut().enumerate() {
+                            half.vector(vectors, v).store_array(to);
                         }
                     }
                 }

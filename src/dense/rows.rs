@@ -5,8 +5,7 @@
 //! 75 % of the peak, counting only the inputs that are not zero.
 
 use super::packed::{BLOCK, Block, LINE, Line};
-use crate::simd::{Vector, prefetch};
-use fearless_simd::Simd;
+use crate::simd::{Fixed, Vector, Vectors, prefetch};
 
 /// What one block of inputs adds to one group of outputs.
 pub(super) struct Step<'a, T> {
@@ -57,15 +56,15 @@ impl<T> Ahead<'_, T> {
         needed: 0,
     };
 
-    /// Asks for part `i` of `parts`.
+    /// Asks for share `i` of `shares`.
     #[inline(never)]
-    pub(super) fn prefetch(&self, i: usize, parts: usize) {
+    pub(super) fn prefetch(&self, i: usize, shares: usize) {
         let Rows {
             lines,
             stride,
             width,
         } = self.weights;
-        let (from, to) = (BLOCK * i / parts, BLOCK * (i + 1) / parts);
+        let (from, to) = (BLOCK * i / shares, BLOCK * (i + 1) / shares);
         let mut rest = self.needed >> from << from & ((1 << to) - 1);
         while rest != 0 {
             let p = rest.trailing_zeros() as usize;
@@ -81,9 +80,9 @@ impl<T> Ahead<'_, T> {
 
 /// Vector `v` of the outputs from line `first` on: its block, and its place there.
 #[inline(always)]
-fn place<const W: usize>(first: usize, v: usize) -> (usize, usize) {
-    let output = first * LINE + v * W;
-    (output / BLOCK, output % BLOCK / W)
+fn place<V: Vector>(first: usize, v: usize) -> (usize, usize) {
+    let output = first * LINE + v * V::W;
+    (output / BLOCK, output % BLOCK / V::W)
 }
 
 /// Adds to `N` vectors of sums, from line `first` of the group on: 0 if vectors have eight lanes, as `N` are
@@ -91,47 +90,46 @@ fn place<const W: usize>(first: usize, v: usize) -> (usize, usize) {
 ///
 /// `sums` is blocks of outputs, each with one [`Block`] a matrix.
 #[inline(never)]
-pub(super) fn rows<S: Simd, T, V: Vector<S, f32, W>, const W: usize, const N: usize>(
-    simd: S,
+pub(super) fn rows<const N: usize, T, V: Vector<Scalar = f32>>(
+    vectors: Vectors<V>,
     step: &Step<'_, T>,
     first: usize,
     sums: &mut [Block],
 ) {
-    simd.vectorize(
+    vectors.vectorize(
         #[inline(always)]
         || {
             let Step {
                 words, x, weights, ..
             } = *step;
             let count = x.len();
-            let lines = N * W / LINE;
+            let lines = N * V::W / LINE;
             // A constant, where the whole group fits in registers.
-            let first = if W == 8 { 0 } else { first };
+            let first = if V::W == 8 { 0 } else { first };
             for i in step.from..count {
                 let (x, word) = (&x[i], words[i]);
                 step.ahead.prefetch(i, count);
-                let mut sum = [V::splat(simd, 0.0); N];
+                let mut sum = [vectors.zero(); N];
                 for v in 0..N {
-                    let (block, at) = place::<W>(first, v);
-                    let from = &sums[block * count + i].0.as_chunks().0[at];
-                    sum[v] = V::load_array_ref(simd, from);
+                    let (block, at) = place::<V>(first, v);
+                    sum[v] = vectors.load(&V::Array::chunks(&sums[block * count + i].0)[at]);
                 }
                 let mut rest = word;
                 while rest != 0 {
                     let p = rest.trailing_zeros() as usize;
                     rest &= rest - 1;
-                    let value = V::splat(simd, x.0[p]);
+                    let value = vectors.splat(x.0[p]);
                     let row = &weights.lines[p * weights.stride + first..][..lines];
                     for v in 0..N {
-                        let line = row[v * W / LINE].0.as_chunks().0;
-                        let weights = V::load_array_ref(simd, &line[v % (LINE / W)]);
+                        let line = V::Array::chunks(&row[v * V::W / LINE].0);
+                        let weights = vectors.load(&line[v % (LINE / V::W)]);
                         sum[v] = value.mul_add(weights, sum[v]);
                     }
                 }
                 for v in 0..N {
-                    let (block, at) = place::<W>(first, v);
-                    let to = &mut sums[block * count + i].0.as_chunks_mut().0[at];
-                    sum[v].store_array(to);
+                    let (block, at) = place::<V>(first, v);
+                    let block = &mut sums[block * count + i].0;
+                    sum[v].store_array(&mut V::Array::chunks_mut(block)[at]);
                 }
             }
         },

@@ -7,9 +7,8 @@
 use super::half::FromHalf;
 use super::packed::{BLOCK, BLOCK_LINES, Block, LINE, Stored};
 use super::rows::Rows;
-use crate::simd::prefetch;
+use crate::simd::{Fixed, Vectors, prefetch};
 use core::ops::Range;
-use fearless_simd::Simd;
 
 /// Inputs at a time. A vector of sums is loaded and stored once for so many multiply-adds.
 const INPUTS: usize = 6;
@@ -28,27 +27,23 @@ pub(super) struct Runs<'a, T> {
 
 impl<T: Stored> Runs<'_, T> {
     /// Adds all inputs to the sums: blocks of outputs, each with one [`Block`] a matrix.
-    pub(super) fn add<S: Simd, V: FromHalf<S, W>, const W: usize>(
-        &self,
-        simd: S,
-        sums: &mut [Block],
-    ) {
+    pub(super) fn add<V: FromHalf>(&self, vectors: Vectors<V>, sums: &mut [Block]) {
         let blocks = self.words.len() / self.count;
         if self.count == 1 {
-            return self.add_inputs::<S, V, W>(simd, 0..blocks, 0, sums);
+            return self.add_inputs(vectors, 0..blocks, 0, sums);
         }
         // The weights of a block stay in the second-level cache until all matrices have used them.
         for block in 0..blocks {
             for i in 0..self.count {
-                self.add_inputs::<S, V, W>(simd, block..block + 1, i, sums);
+                self.add_inputs(vectors, block..block + 1, i, sums);
             }
         }
     }
 
     /// Adds the inputs of some blocks to the sums of matrix `i`.
-    fn add_inputs<S: Simd, V: FromHalf<S, W>, const W: usize>(
+    fn add_inputs<V: FromHalf>(
         &self,
-        simd: S,
+        vectors: Vectors<V>,
         blocks: Range<usize>,
         i: usize,
         sums: &mut [Block],
@@ -65,7 +60,7 @@ impl<T: Stored> Runs<'_, T> {
         let mut next = [self.take(i, &mut places), self.take(i, &mut places)];
         while let [Some(six), after] = next {
             next = [after, self.take(i, &mut places)];
-            six.add::<S, V, W>(simd, i, self.count, sums);
+            six.add(vectors, i, self.count, sums);
         }
     }
 
@@ -103,25 +98,19 @@ struct Six<'a, T> {
 
 impl<T: Stored> Six<'_, T> {
     #[inline(never)]
-    fn add<S: Simd, V: FromHalf<S, W>, const W: usize>(
-        &self,
-        simd: S,
-        i: usize,
-        count: usize,
-        sums: &mut [Block],
-    ) {
-        simd.vectorize(
+    fn add<V: FromHalf>(&self, vectors: Vectors<V>, i: usize, count: usize, sums: &mut [Block]) {
+        vectors.vectorize(
             #[inline(always)]
             || {
-                let values = self.values.map(|value| V::splat(simd, value));
+                let values = self.values.map(|value| vectors.splat(value));
                 for (b, sums) in sums.chunks_exact_mut(count).enumerate() {
                     let rows = self.rows.map(|row| &row[b * BLOCK_LINES..][..BLOCK_LINES]);
-                    let parts = sums[i].0.as_chunks_mut::<W>().0;
-                    for (v, sum) in parts.iter_mut().enumerate() {
-                        let (line, part) = (v * W / LINE, v % (LINE / W));
-                        let mut held = V::load_array_ref(simd, sum);
+                    let sums = V::Array::chunks_mut(&mut sums[i].0);
+                    for (v, sum) in sums.iter_mut().enumerate() {
+                        let (line, at) = (v * V::W / LINE, v % (LINE / V::W));
+                        let mut held = vectors.load(sum);
                         for c in 0..INPUTS {
-                            let weights: V = rows[c][line].vector(simd, part);
+                            let weights = rows[c][line].vector(vectors, at);
                             held = values[c].mul_add(weights, held);
                         }
                         held.store_array(sum);

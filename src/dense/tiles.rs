@@ -4,7 +4,7 @@
 use super::half::FromHalf;
 use super::packed::{BLOCK, Block, LINE, Line};
 use super::rows::{Ahead, Rows};
-use fearless_simd::Simd;
+use crate::simd::{Fixed, Vectors};
 
 /// Matrices of a tile.
 pub(super) const TILE: usize = 6;
@@ -17,15 +17,15 @@ const VECTORS: usize = 2;
 /// `x` is blocks of inputs and `sums` blocks of outputs, each with one [`Block`] for each of `count` matrices.
 /// Only the last block may have weights for fewer than `BLOCK` inputs.
 #[inline(never)]
-pub(super) fn tiles<S: Simd, T, V: FromHalf<S, W>, const W: usize>(
-    simd: S,
+pub(super) fn tiles<T, V: FromHalf>(
+    vectors: Vectors<V>,
     x: &[Block],
     count: usize,
     weights: Rows<'_, Line>,
     ahead: Ahead<'_, T>,
     sums: &mut [Block],
 ) -> usize {
-    simd.vectorize(
+    vectors.vectorize(
         #[inline(always)]
         || {
             let full = count - count % TILE;
@@ -34,32 +34,32 @@ pub(super) fn tiles<S: Simd, T, V: FromHalf<S, W>, const W: usize>(
                 stride,
                 width,
             } = weights;
-            let columns = width * LINE / (VECTORS * W);
-            let parts = columns * (full / TILE);
-            let mut part = 0;
+            let columns = width * LINE / (VECTORS * V::W);
+            let tiles = columns * (full / TILE);
+            let mut done = 0;
             for pair in 0..columns {
-                let output = pair * VECTORS * W;
-                let (block, at) = (output / BLOCK, output % BLOCK / W);
-                let (line, v) = (output / LINE, output % LINE / W);
+                let output = pair * VECTORS * V::W;
+                let (block, at) = (output / BLOCK, output % BLOCK / V::W);
+                let (line, v) = (output / LINE, output % LINE / V::W);
                 for first in (0..full).step_by(TILE) {
-                    ahead.prefetch(part, parts);
-                    part += 1;
+                    ahead.prefetch(done, tiles);
+                    done += 1;
                     let sums = &mut sums[block * count + first..][..TILE];
-                    let mut tile = [[V::splat(simd, 0.0); VECTORS]; TILE];
+                    let mut tile = [[vectors.zero(); VECTORS]; TILE];
                     for r in 0..TILE {
-                        let row = &sums[r].0.as_chunks().0[at..][..VECTORS];
+                        let row = &V::Array::chunks(&sums[r].0)[at..][..VECTORS];
                         for c in 0..VECTORS {
-                            tile[r][c] = V::load_array_ref(simd, &row[c]);
+                            tile[r][c] = vectors.load(&row[c]);
                         }
                     }
                     let blocks = x.chunks_exact(count);
                     for (x, lines) in blocks.zip(lines.chunks(BLOCK * stride)) {
                         let x = &x[first..][..TILE];
                         let lines = &lines[line..];
-                        multiply::<S, V, W>(simd, x, lines, stride, v, &mut tile);
+                        multiply(vectors, x, lines, stride, v, &mut tile);
                     }
                     for r in 0..TILE {
-                        let row = &mut sums[r].0.as_chunks_mut().0[at..][..VECTORS];
+                        let row = &mut V::Array::chunks_mut(&mut sums[r].0)[at..][..VECTORS];
                         for c in 0..VECTORS {
                             tile[r][c].store_array(&mut row[c]);
                         }
@@ -73,8 +73,8 @@ pub(super) fn tiles<S: Simd, T, V: FromHalf<S, W>, const W: usize>(
 
 /// One block of inputs.
 #[inline(always)]
-fn multiply<S: Simd, V: FromHalf<S, W>, const W: usize>(
-    simd: S,
+fn multiply<V: FromHalf>(
+    vectors: Vectors<V>,
     x: &[Block],
     lines: &[Line],
     stride: usize,
@@ -83,11 +83,11 @@ fn multiply<S: Simd, V: FromHalf<S, W>, const W: usize>(
 ) {
     let mut held = *tile;
     for (p, line) in lines.iter().step_by(stride).enumerate().take(BLOCK) {
-        let pair = &line.0.as_chunks().0[v..][..VECTORS];
-        let low = V::load_array_ref(simd, &pair[0]);
-        let high = V::load_array_ref(simd, &pair[1]);
+        let pair = &V::Array::chunks(&line.0)[v..][..VECTORS];
+        let low = vectors.load(&pair[0]);
+        let high = vectors.load(&pair[1]);
         for r in 0..TILE {
-            let value = V::splat(simd, x[r].0[p]);
+            let value = vectors.splat(x[r].0[p]);
             held[r][0] = value.mul_add(low, held[r][0]);
             held[r][1] = value.mul_add(high, held[r][1]);
         }

@@ -1,33 +1,44 @@
 //! The unrolled network: each layer is one damped step of a robust factorisation of M.
 //!
+//! What it is:
 //! - [`reference`](mod@reference): the specification, readable, in `f64` on nalgebra.
-//! - `layers`: the seven scalars of a layer. `file`: model files, and the built-in network. `omega`: the
-//!   start directions.
-//! - `network`: the forward pass, written once for both kernel shapes. `rows`: its row-wise algebra. `rank`: loops for
-//!   small k.
-//! - `lanes` and `single`: the two shapes. One puts a matrix in each vector lane, the other puts a
-//!   row in each lane. Both add in the same order, so they agree to the bit. `corners`: blocks of the caller's
-//!   matrices.
-//! - `engine`: chooses the shape and the instruction set, and walks through a batch.
+//! - `layers`: the seven scalars of a layer. `omega`: the start directions. `file`: model files, and the built-in
+//!   network.
+//!
+//! How it is computed:
+//! - `engine`: chooses the shape and the instruction set, and walks through a batch. `buffers`: the memory for that.
+//! - `scale`, `start`, `forward`, `report`: the way of one group of matrices, written once for both shapes.
+//! - `shape`: what a shape must do. `lanes` and `single`: the two shapes. One puts a matrix in each vector lane, the
+//!   other puts a row in each lane. Both add in the same order, so they agree to the bit.
+//! - `rows`: algebra on rows of U, which both shapes share. `rank`: loops for small k. `triangle` and `partial`: how
+//!   triangles are stored and in which order sums are added, the same everywhere.
 
 #![allow(
     clippy::needless_range_loop,
     reason = "kernels walk several arrays by one index, and iterators of vectors are not always inlined"
 )]
 
-mod corners;
+mod buffers;
 mod engine;
 mod file;
+mod forward;
 mod lanes;
 mod layers;
-mod network;
 mod omega;
+mod partial;
 mod rank;
 pub mod reference;
+mod report;
 mod rows;
+mod scale;
+mod shape;
 mod single;
+mod start;
+mod triangle;
 
-pub(crate) use engine::{Engine, Kernels, Scratch};
+pub(crate) use crate::simd::Real as Kernels;
+pub(crate) use buffers::Scratch;
+pub(crate) use engine::Engine;
 pub use file::File;
 #[cfg(test)]
 pub(crate) use layers::builtin;
@@ -45,6 +56,3 @@ pub const GRAM_RIDGE: f64 = 1e-6;
 pub const NYSTROM_PIVOT: f64 = 1e-3;
 /// Largest root-mean-square row norm of U that the start and the step limit allow; it is about 1 for any covariance.
 pub const RMS_LIMIT: f64 = 2.5;
-/// Partial sums over rows: row i goes to number i mod 8, then they are folded in halves. One number
-/// for every vector width makes the order of addition, and so the result, the same for all.
-const PARTIAL_SUMS: usize = 8;

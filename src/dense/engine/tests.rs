@@ -31,7 +31,7 @@ struct Results<F> {
     status: Result<(), Status>,
 }
 
-fn run<F: Value>(isa: Isa, engine: &Engine, m: &[F]) -> Results<F> {
+fn run<F: Real>(isa: Isa, engine: &Engine, m: &[F]) -> Results<F> {
     let (n, k) = (engine.n, engine.k);
     let count = m.len() / (n * n);
     let mut workspace = engine.workspace().unwrap();

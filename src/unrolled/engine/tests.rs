@@ -1,9 +1,8 @@
 //! Kernels against the reference, against each other, and at every width.
 
 use super::*;
-use crate::batch::Outputs;
+use crate::batch::{Outputs, Report};
 use crate::unrolled::{builtin, reference};
-use fearless_simd::{f32x4, f64x2};
 use nalgebra::DMatrix;
 
 /// Normal U, plus S with about one entry in ten; deterministic.
@@ -38,7 +37,7 @@ struct Results<F> {
     reports: Vec<Report>,
 }
 
-fn run<F: Kernels>(
+fn run<F: Real>(
     n: usize,
     k: usize,
     m: &[F],
@@ -71,10 +70,10 @@ fn run<F: Kernels>(
     out
 }
 
-fn on<F: Kernels>(isa: Isa, shapes: Shapes, n: usize, k: usize, m: &[F]) -> Results<F> {
+fn on<F: Real>(isa: Isa, shapes: Shapes, n: usize, k: usize, m: &[F]) -> Results<F> {
     run(n, k, m, |engine, batch| {
         let mut scratch = engine.scratch(isa).unwrap();
-        F::run(isa, engine, &mut scratch, batch, shapes).unwrap();
+        engine.run(isa, &mut scratch, batch, shapes).unwrap();
     })
 }
 
@@ -175,7 +174,7 @@ fn f32_kernels_match_the_reference() {
 
 #[test]
 fn both_shapes_agree_to_the_bit() {
-    fn check<F: Kernels + core::fmt::Debug>() {
+    fn check<F: Real>() {
         for isa in isas() {
             for (n, k) in SIZES {
                 let m: Vec<F> = (0..19)
@@ -199,11 +198,25 @@ fn both_shapes_agree_to_the_bit() {
     check::<f64>();
 }
 
+/// With vectors of this type, whatever the machine has.
+fn at_width<V: Vector>(
+    vectors: Vectors<V>,
+    shapes: Shapes,
+    n: usize,
+    k: usize,
+    m: &[V::Scalar],
+) -> Results<V::Scalar> {
+    run(n, k, m, |engine, batch| {
+        let mut scratch = engine.scratch_for(vectors).unwrap();
+        engine.walk(vectors, &mut scratch, batch, shapes).unwrap();
+    })
+}
+
 /// The widths of AVX-512, from the same source, on vectors made of narrower ones.
 #[test]
 #[cfg_attr(not(target_arch = "x86_64"), allow(irrefutable_let_patterns))]
 fn every_width_gives_the_same_bits() {
-    use fearless_simd::{f32x8, f32x16, f64x4, f64x8};
+    use fearless_simd::{f32x4, f32x8, f32x16, f64x2, f64x4, f64x8};
     let Isa::Portable(simd) = Isa::portable() else {
         unreachable!()
     };
@@ -211,45 +224,15 @@ fn every_width_gives_the_same_bits() {
         let m: Vec<f64> = (0..19).flat_map(|seed| matrix(n, k, seed)).collect();
         let m32: Vec<f32> = m.iter().map(|&x| x as f32).collect();
         for shapes in [Shapes::Lanes, Shapes::Single] {
-            let narrow = run(n, k, &m32, |engine, batch| {
-                let mut scratch = Scratch::new(scratch_len::<f32, 4>(n, k)).unwrap();
-                engine
-                    .walk::<_, f32x4<_>, 4>(simd, &mut scratch, batch, shapes)
-                    .unwrap();
-            });
-            let middle = run(n, k, &m32, |engine, batch| {
-                let mut scratch = Scratch::new(scratch_len::<f32, 8>(n, k)).unwrap();
-                engine
-                    .walk::<_, f32x8<_>, 8>(simd, &mut scratch, batch, shapes)
-                    .unwrap();
-            });
-            let wide = run(n, k, &m32, |engine, batch| {
-                let mut scratch = Scratch::new(scratch_len::<f32, 16>(n, k)).unwrap();
-                engine
-                    .walk::<_, f32x16<_>, 16>(simd, &mut scratch, batch, shapes)
-                    .unwrap();
-            });
+            let narrow = at_width(Vectors::<f32x4<_>>::new(simd), shapes, n, k, &m32);
+            let middle = at_width(Vectors::<f32x8<_>>::new(simd), shapes, n, k, &m32);
+            let wide = at_width(Vectors::<f32x16<_>>::new(simd), shapes, n, k, &m32);
             assert_eq!(narrow.l, middle.l, "{shapes:?} n = {n}, k = {k}");
             assert_eq!(narrow.l, wide.l, "{shapes:?} n = {n}, k = {k}");
             assert_eq!(narrow.reports, wide.reports, "{shapes:?} n = {n}, k = {k}");
-            let narrow = run(n, k, &m, |engine, batch| {
-                let mut scratch = Scratch::new(scratch_len::<f64, 2>(n, k)).unwrap();
-                engine
-                    .walk::<_, f64x2<_>, 2>(simd, &mut scratch, batch, shapes)
-                    .unwrap();
-            });
-            let middle = run(n, k, &m, |engine, batch| {
-                let mut scratch = Scratch::new(scratch_len::<f64, 4>(n, k)).unwrap();
-                engine
-                    .walk::<_, f64x4<_>, 4>(simd, &mut scratch, batch, shapes)
-                    .unwrap();
-            });
-            let wide = run(n, k, &m, |engine, batch| {
-                let mut scratch = Scratch::new(scratch_len::<f64, 8>(n, k)).unwrap();
-                engine
-                    .walk::<_, f64x8<_>, 8>(simd, &mut scratch, batch, shapes)
-                    .unwrap();
-            });
+            let narrow = at_width(Vectors::<f64x2<_>>::new(simd), shapes, n, k, &m);
+            let middle = at_width(Vectors::<f64x4<_>>::new(simd), shapes, n, k, &m);
+            let wide = at_width(Vectors::<f64x8<_>>::new(simd), shapes, n, k, &m);
             assert_eq!(narrow.l, middle.l, "{shapes:?} n = {n}, k = {k}");
             assert_eq!(narrow.l, wide.l, "{shapes:?} n = {n}, k = {k}");
         }

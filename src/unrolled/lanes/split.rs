@@ -1,0 +1,41 @@
+//! L and S, block by block.
+
+use super::{ENTRIES, Lanes, SIDE};
+use crate::simd::{Real, Vector};
+use crate::unrolled::shape::Split;
+use crate::unrolled::triangle::triangle;
+
+impl<V: Vector> Split<V> for Lanes<V> {
+    #[inline(always)]
+    fn split(
+        self,
+        k: usize,
+        scale: V,
+        m: &[V::Array],
+        u: &[V::Array],
+        l: &mut [V::Array],
+        s: &mut [V::Array],
+    ) {
+        let vectors = self.vectors;
+        let max = vectors.splat(V::Scalar::MAX);
+        let min = -max;
+        for (i, rows) in u.chunks_exact(SIDE * k).enumerate() {
+            for (j, columns) in u.chunks_exact(SIDE * k).take(i + 1).enumerate() {
+                let block = (triangle(i) + j) * ENTRIES..(triangle(i) + j + 1) * ENTRIES;
+                let m = &m[block.clone()];
+                let (l, s) = (&mut l[block.clone()], &mut s[block]);
+                for at in 0..ENTRIES {
+                    let (own, other) = (&rows[at / SIDE * k..], &columns[at % SIDE * k..]);
+                    let mut x = vectors.zero();
+                    for a in 0..k {
+                        x = vectors.load(&own[a]).mul_add(vectors.load(&other[a]), x);
+                    }
+                    let x = (x * scale).min(max).max(min);
+                    x.store_array(&mut l[at]);
+                    let rest = vectors.load(&m[at]) - x;
+                    rest.min(max).max(min).store_array(&mut s[at]);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! Algebra on rows of U, k numbers at a time.
+//!
+//! A "row" here is a row of vectors: row i of `W` matrices in the lanes shape, `W` rows of one matrix
+//! in the single shape. The arithmetic is the same, so both shapes share this folder. Symmetric k×k
+//! matrices are kept as their lower triangle.
+//!
+//! - `step`: how a layer moves the rows. `solve`: the k×k system of each row, of which the step is the solution.
+//! - `unmix`: how the start makes columns independent of each other.
+//!
+//! What the network calls is not inlined: it exists once for every small k, and both shapes share that too.
+
+mod solve;
+mod step;
+mod unmix;
+
+pub(super) use step::{Step, products, squares, step_own, step_shared};
+pub(super) use unmix::{Guard, unmix};

@@ -1,0 +1,49 @@
+//! What a matrix is divided by before the network sees it.
+
+use super::shape::Sums;
+use crate::simd::{Real, Vector};
+use fearless_simd::Select;
+
+/// A scale above which its reciprocal comes near the least normal number of f32.
+const LARGE: f64 = (1_u128 << 120) as f64;
+/// What brings such a scale back, without making anything subnormal that would not be so after division by it.
+const SHIFT: f64 = 1.0 / (1_u64 << 32) as f64;
+
+pub(super) struct Scale<V> {
+    /// s = max(tr(M), max |M_ij|) / n. For a positive semidefinite M this is tr(M)/n; the second term
+    /// keeps s positive, and continuous in M, when M is not.
+    pub(super) s: V,
+    /// M̂ = M · `shift` · `inverse`: multiplications, because a division for every entry is slow, and two of
+    /// them, because 1/s is no normal number if s is large. `shift` is a power of two.
+    pub(super) shift: V,
+    pub(super) inverse: V,
+    /// Zero if M is finite, else NaN.
+    pub(super) poison: V,
+}
+
+impl<V: Vector> Scale<V> {
+    /// Of the matrices in `raw`; `numbers` is scratch.
+    #[inline(always)]
+    pub(super) fn of(shape: impl Sums<V>, raw: &[V::Array], numbers: &mut [V::Array]) -> Scale<V> {
+        let vectors = shape.vectors();
+        let share = vectors.number(1.0 / shape.n() as f64);
+        let (largest, poison) = shape.extremes(raw);
+        // Divided before it is summed: the trace of a finite matrix may overflow.
+        for (row, number) in numbers.iter_mut().enumerate() {
+            (shape.diagonal(raw, row) * share).store_array(number);
+        }
+        let trace = shape.sum(numbers);
+        let s = trace
+            .max(largest * share)
+            .min(vectors.splat(V::Scalar::MAX));
+        let one = vectors.one();
+        let large = s.simd_gt(vectors.number(LARGE));
+        let shift: V = large.select(vectors.number(SHIFT), one);
+        Scale {
+            s,
+            shift,
+            inverse: one / (s * shift).max(vectors.splat(V::Scalar::TINY)),
+            poison,
+        }
+    }
+}

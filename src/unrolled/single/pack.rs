@@ -1,0 +1,149 @@
+//! The caller's matrix to panels, and back.
+
+use super::{Single, lane_numbers, panels};
+use crate::simd::{Fixed, Real, Vector};
+use crate::unrolled::shape::{Layout, Pack};
+use fearless_simd::Select;
+
+impl<V: Vector> Pack<V> for Single<V> {
+    #[inline(never)]
+    fn pack(self, matrix: &[V::Scalar], raw: &mut [V::Array]) {
+        self.vectors.vectorize(
+            #[inline(always)]
+            move || {
+                let n = self.n;
+                for (first, count) in panels(self.rows()) {
+                    let panel = &mut raw[first * n..][..count * n];
+                    for v in 0..count {
+                        let top = (first + v) * V::W;
+                        for left in (0..n).step_by(V::W) {
+                            let columns = &mut panel[left * count + v..];
+                            self.pack_square(matrix, top, left, columns, count);
+                        }
+                    }
+                }
+            },
+        );
+    }
+
+    #[inline(always)]
+    fn unpack(self, matrix: &[V::Array], out: &mut [V::Scalar]) {
+        let n = self.n;
+        for (first, count) in panels(self.rows()) {
+            let panel = matrix[first * n..][..count * n].chunks_exact(count);
+            // Column j of a symmetric matrix is its row j, and that is contiguous in the output.
+            for (row, column) in out.chunks_exact_mut(n).zip(panel) {
+                for (run, x) in row[first * V::W..].chunks_mut(V::W).zip(column) {
+                    store_run(self.vectors.load(x), run);
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn unpack_rows(self, k: usize, rows: &[V::Array], table: &mut [V::Scalar]) {
+        for (i, row) in table.chunks_exact_mut(k).enumerate() {
+            for (a, x) in row.iter_mut().enumerate() {
+                *x = rows[i / V::W * k + a][i % V::W];
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn spread(self, k: usize, table: &[V::Scalar], rows: &mut [V::Array]) {
+        let columns = table.chunks_exact(table.len() / k);
+        for (a, column) in columns.enumerate() {
+            for (v, run) in V::Array::chunks(column).iter().enumerate() {
+                if let Some(row) = rows.get_mut(v * k + a) {
+                    *row = *run;
+                }
+            }
+        }
+    }
+}
+
+impl<V: Vector> Single<V> {
+    /// Packs the square of rows from `top` on and columns from `left` on; `stride` vectors from a column to the next.
+    #[inline(always)]
+    fn pack_square(
+        self,
+        matrix: &[V::Scalar],
+        top: usize,
+        left: usize,
+        columns: &mut [V::Array],
+        stride: usize,
+    ) {
+        let (n, vectors) = (self.n, self.vectors);
+        let height = V::W.min(n - top);
+        let width = V::W.min(n - left);
+        if left > top {
+            // Column j is what row j has there, left of the diagonal.
+            for l in 0..width {
+                columns[l * stride] = *whole::<V>(&matrix[(left + l) * n + top..]);
+            }
+            return;
+        }
+        if width < V::W {
+            // The last corner.
+            for l in 0..width {
+                columns[l * stride] = V::Array::filled(V::Scalar::ZERO);
+                for r in 0..height {
+                    let (row, column) = (top + r.max(l), left + r.min(l));
+                    columns[l * stride][r] = matrix[row * n + column];
+                }
+            }
+            return;
+        }
+        // The rows as they are, turned to columns. Where there are no more rows, the last
+        // one again, and then zeros.
+        let zero = vectors.zero();
+        let mut square = V::Square::filled(zero);
+        for l in 0..V::W {
+            let row = (top + l).min(n - 1);
+            square[l] = vectors.load(whole::<V>(&matrix[row * n + left..]));
+        }
+        let turned = V::transpose(vectors.simd(), square);
+        let lanes = lane_numbers(vectors);
+        let end = vectors.number(height as f64);
+        let columns = &mut columns[..(V::W - 1) * stride + 1];
+        for l in 0..V::W {
+            let mut column = turned[l];
+            if left == top {
+                // Above the diagonal, what is below it.
+                let number = vectors.number(l as f64);
+                column = lanes.simd_ge(number).select(column, square[l]);
+            } else {
+                column = lanes.simd_lt(end).select(column, zero);
+            }
+            column.store_array(&mut columns[l * stride]);
+        }
+    }
+}
+
+/// The W values that a row goes on with.
+#[inline(always)]
+fn whole<V: Vector>(row: &[V::Scalar]) -> &V::Array {
+    match V::Array::chunks(row).first() {
+        Some(run) => run,
+        None => panic!("a row ends early"),
+    }
+}
+
+/// Stores up to `W` values, as many as there is room for.
+#[inline(always)]
+fn store_run<V: Vector>(values: V, run: &mut [V::Scalar]) {
+    if run.len() >= V::W {
+        values.store_array(&mut V::Array::chunks_mut(run)[0]);
+        return;
+    }
+    // Half of them at once, if so many there are.
+    let values = values.to_array();
+    let values: &[V::Scalar] = values.as_ref();
+    let half = if run.len() < V::W / 2 { 0 } else { V::W / 2 };
+    if half > 0 {
+        run[..V::W / 2].copy_from_slice(&values[..V::W / 2]);
+    }
+    for (x, &value) in run.iter_mut().zip(values).skip(half) {
+        *x = value;
+    }
+}
