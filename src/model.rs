@@ -103,14 +103,7 @@ pub(crate) struct Part<F> {
 }
 
 impl<F: Kernels> Part<F> {
-    fn new(
-        n: usize,
-        k: usize,
-        layers: &[Layer],
-        isa: Isa,
-        workspaces: usize,
-    ) -> Result<Part<F>, Error> {
-        let engine = Engine::new(n, k, layers)?;
+    fn new(engine: Engine<F>, isa: Isa, workspaces: usize) -> Result<Part<F>, Error> {
         let workspaces = Workspaces::new(workspaces, || engine.scratch(isa))?;
         Ok(Part { engine, workspaces })
     }
@@ -208,16 +201,15 @@ impl Model {
             ));
         }
         let isa = choose(options.instruction_set)?;
-        let bytes = f32::scratch_len(isa, n, k) * size_of::<f32>()
-            + f64::scratch_len(isa, n, k) * size_of::<f64>();
-        let workspaces = workspaces(options, helpers, bytes)?;
+        let (single, double) = (Engine::new(n, k, layers)?, Engine::new(n, k, layers)?);
+        let workspaces = workspaces(options, helpers, bytes_of_call(&single, &double, isa))?;
         Ok(Model {
             n,
             k,
             isa,
             kind: Kind::Unrolled(Parts {
-                f32: Part::new(n, k, layers, isa, workspaces)?,
-                f64: Part::new(n, k, layers, isa, workspaces)?,
+                f32: Part::new(single, isa, workspaces)?,
+                f64: Part::new(double, isa, workspaces)?,
             }),
         })
     }
@@ -338,6 +330,11 @@ fn workspaces(options: &Options, helpers: usize, bytes: usize) -> Result<usize, 
     Ok(calls + helpers)
 }
 
+/// Memory of an unrolled network that is reserved for one call, which may be in either precision.
+fn bytes_of_call(single: &Engine<f32>, double: &Engine<f64>, isa: Isa) -> usize {
+    single.scratch_len(isa) * size_of::<f32>() + double.scratch_len(isa) * size_of::<f64>()
+}
+
 fn calls_by_default(cpus: usize, bytes: usize) -> usize {
     cpus.min(MOST_BY_DEFAULT / bytes.max(1)).max(1)
 }
@@ -377,8 +374,8 @@ mod tests {
     #[test]
     fn default_concurrency_is_bounded_by_memory() {
         let bytes = |n, k| {
-            let isa = Isa::best();
-            4 * f32::scratch_len(isa, n, k) + 8 * f64::scratch_len(isa, n, k)
+            let (single, double) = (Engine::new(n, k, &[]), Engine::new(n, k, &[]));
+            bytes_of_call(&single.unwrap(), &double.unwrap(), Isa::best())
         };
         // What most users have: every CPU can be inside of a call.
         assert_eq!(calls_by_default(128, bytes(20, 3)), 128);

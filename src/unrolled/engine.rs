@@ -62,10 +62,15 @@ impl<F: Real> Engine<F> {
     }
 
     pub(crate) fn scratch(&self, isa: Isa) -> Result<Scratch<F>, Error> {
+        Scratch::new(self.scratch_len(isa))
+    }
+
+    /// Values of working memory that a call needs.
+    pub(crate) fn scratch_len(&self, isa: Isa) -> usize {
         match isa {
-            Isa::Portable(simd) => self.scratch_for(Vectors::<F::Portable>::new(simd)),
+            Isa::Portable(simd) => self.scratch_len_for(Vectors::<F::Portable>::new(simd)),
             #[cfg(target_arch = "x86_64")]
-            Isa::Avx2(simd) => self.scratch_for(Vectors::<F::Avx2>::new(simd)),
+            Isa::Avx2(simd) => self.scratch_len_for(Vectors::<F::Avx2>::new(simd)),
         }
     }
 
@@ -108,13 +113,12 @@ impl<F: Real> Engine<F> {
         worthwhile::<V>() && memory <= LANES_MEMORY
     }
 
-    /// Working memory that matrices of this size need.
-    fn scratch_for<V: Vector<Scalar = F>>(&self, vectors: Vectors<V>) -> Result<Scratch<F>, Error> {
+    fn scratch_len_for<V: Vector<Scalar = F>>(&self, vectors: Vectors<V>) -> usize {
         let mut len = Buffers::len(self.single(vectors), self.k);
         if cfg!(test) || self.lanes_fit(vectors) {
             len = len.max(Buffers::len(self.lanes(vectors), self.k));
         }
-        Scratch::new(len)
+        len
     }
 
     #[inline(always)]

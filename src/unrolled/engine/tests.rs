@@ -207,7 +207,7 @@ fn at_width<V: Vector>(
     m: &[V::Scalar],
 ) -> Results<V::Scalar> {
     run(n, k, m, |engine, batch| {
-        let mut scratch = engine.scratch_for(vectors).unwrap();
+        let mut scratch = Scratch::new(engine.scratch_len_for(vectors)).unwrap();
         engine.walk(vectors, &mut scratch, batch, shapes).unwrap();
     })
 }
