@@ -144,6 +144,8 @@ pub(super) fn eight<S: Simd>(simd: S, rows: [f32x8<S>; 8]) -> [f32x8<S>; 8] {
             |row| row.simd_into(simd),
         );
     }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = simd;
     by_shuffles::<f32x8<S>>(rows)
 }
 

@@ -8,8 +8,7 @@ use super::shape::{Influence, Shape, Terms};
 use super::start::start;
 use crate::simd::{Real, Vector};
 
-/// From M̂ in `buffers.m` to U, in units of √s, in `buffers.u`. `omega` is Ω as [`Pack::spread`](super::shape::Pack::spread)
-/// takes it.
+/// From M̂ in `buffers.m` to U, in units of √s, in `buffers.u`. `omega` is Ω, a table for `Pack::spread`.
 #[inline(always)]
 pub(super) fn forward<V: Vector>(
     shape: impl Shape<V>,

@@ -47,8 +47,8 @@ pub use omega::omega;
 
 /// Added to A_i on the diagonal, relative to its trace: keeps the row systems well posed.
 pub const RIDGE: f64 = 1e-4;
-/// Rounds of orthogonal iteration before the first layer. With two, the start misses a direction of L in one matrix out of
-/// a few hundred, from which layers rarely recover; from four on, more rounds change little.
+/// Rounds of orthogonal iteration before the first layer. With two, the start misses a direction of L in one
+/// matrix out of a few hundred, from which layers rarely recover; from four on, more rounds change little.
 pub const ROUNDS: usize = 4;
 /// Added to the Gram matrix on the diagonal, relative to its trace, before its Cholesky factor is taken.
 pub const GRAM_RIDGE: f64 = 1e-6;

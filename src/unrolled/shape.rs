@@ -1,10 +1,11 @@
 //! How matrices lie in vectors, and what the forward pass asks of that.
 //!
-//! There are two shapes: `lanes` puts a matrix in each lane, `single` a row. Each of their files implements one of the
-//! traits below, so `lanes/weigh.rs` and `single/weigh.rs` say the same in two ways. Both add in the same order, so they
-//! agree to the bit.
+//! There are two shapes: `lanes` puts a matrix in each lane, `single` a row. Each of their files implements one
+//! of the traits below, so `lanes/weigh.rs` and `single/weigh.rs` say the same in two ways. Both add in the same
+//! order, so they agree to the bit.
 //!
-//! What a shape marks as not inlined is a hot loop: in the midst of the whole network the compiler runs out of registers.
+//! What a shape marks as not inlined is a hot loop: in the midst of the whole network the compiler runs out of
+//! registers.
 
 use crate::simd::{Vector, Vectors};
 
