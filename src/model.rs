@@ -1,13 +1,13 @@
 //! A loaded network: what it takes, and what it gives.
 
 use crate::batch::{Batch, Outputs};
-use crate::dense::{self, Value};
+use crate::dense;
 use crate::load::{File, read_file};
 use crate::memory;
-use crate::simd::Isa;
+use crate::simd::{Isa, Real};
 use crate::status::{Error, Status};
 use crate::thread;
-use crate::unrolled::{self, Engine, Kernels, Layer, Scratch};
+use crate::unrolled::{self, Engine, Layer, Scratch};
 use crate::workspaces::Workspaces;
 use core::ffi::CStr;
 use std::path::Path;
@@ -74,7 +74,7 @@ impl Element for f32 {}
 impl Element for f64 {}
 
 /// Finds the part of an unrolled network that works in this precision.
-pub(crate) trait Precision: Kernels + Value {
+pub(crate) trait Precision: Real {
     fn part(parts: &Parts) -> &Part<Self>;
 }
 
@@ -102,7 +102,7 @@ pub(crate) struct Part<F> {
     workspaces: Workspaces<Scratch<F>>,
 }
 
-impl<F: Kernels> Part<F> {
+impl<F: Real> Part<F> {
     fn new(engine: Engine<F>, isa: Isa, workspaces: usize) -> Result<Part<F>, Error> {
         let workspaces = Workspaces::new(workspaces, || engine.scratch(isa))?;
         Ok(Part { engine, workspaces })

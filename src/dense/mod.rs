@@ -28,7 +28,6 @@ mod runs;
 mod samples;
 mod tiles;
 
-pub(crate) use crate::simd::Real as Value;
 pub(crate) use engine::Engine;
 pub(crate) use forward::{MATRICES, Workspace};
 pub use network::{Activation, Layer, Network};

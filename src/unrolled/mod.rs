@@ -36,7 +36,6 @@ mod single;
 mod start;
 mod triangle;
 
-pub(crate) use crate::simd::Real as Kernels;
 pub(crate) use buffers::Scratch;
 pub(crate) use engine::Engine;
 pub use file::File;
