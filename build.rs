@@ -1,26 +1,39 @@
-//! Generates the C header from `src/ffi.rs` and names the shared library.
+//! Generates the C header from `src` and names the shared library.
 
 use std::path::PathBuf;
 use std::{env, fs};
 
 /// The number in the soname; `denise_abi_version` returns it.
-const ABI: u32 = 1;
+const ABI: u32 = 2;
+
+/// The files with C types and functions, in the order in which the header has their functions.
+const SOURCES: [&str; 8] = [
+    "options",
+    "method",
+    "model",
+    "report",
+    "decompose",
+    "status",
+    "version",
+    "solve",
+];
 
 fn main() {
-    for input in ["src/ffi.rs", "cbindgen.toml"] {
-        println!("cargo::rerun-if-changed={input}");
-    }
+    println!("cargo::rerun-if-changed=src");
+    println!("cargo::rerun-if-changed=cbindgen.toml");
     // The committed header is compared with this one by tests/header.rs; `make header` copies it.
     let header = PathBuf::from(env::var_os("OUT_DIR").expect("set by cargo")).join("denise.h");
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("set by cargo"));
     let mut config =
         cbindgen::Config::from_file(root.join("cbindgen.toml")).expect("cbindgen.toml");
     config.after_includes = Some(version_macros());
-    let bindings = cbindgen::Builder::new()
-        .with_config(config)
-        .with_src(root.join("src/ffi.rs"))
+    let builder = cbindgen::Builder::new().with_config(config);
+    let bindings = SOURCES
+        .iter()
+        .map(|name| root.join("src").join(name).with_extension("rs"))
+        .fold(builder, |builder, source| builder.with_src(source))
         .generate()
-        .expect("src/ffi.rs can be turned into a header");
+        .expect("src can be turned into a header");
     let mut text = Vec::new();
     bindings.write(&mut text);
     fs::write(&header, text).expect("OUT_DIR is writable");

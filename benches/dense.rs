@@ -7,8 +7,8 @@
 mod matrices;
 mod measure;
 
-use denise::dense::{Activation, Layer, Network};
-use denise::{Model, Options, Outputs};
+use denise_rust::dense::{Activation, Layer, Network};
+use denise_rust::{Model, Options, Outputs};
 use matrices::matrices;
 use measure::{fma_peak, median};
 use std::time::Instant;

@@ -3,7 +3,7 @@
 mod matrices;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use denise::{Element, InstructionSet, Model, Options, Outputs};
+use denise_rust::{Element, InstructionSet, Model, Options, Outputs};
 use matrices::matrices;
 
 fn run<F: Element + From<f32>>(

@@ -5,12 +5,12 @@
 mod matrices;
 mod measure;
 
-use denise::ffi::{
+use denise::{
     DENISE_OK, denise_decompose_batch, denise_free, denise_kernel, denise_load, denise_model,
     denise_options, denise_options_init,
 };
-use denise::unrolled::{Curvature, File, Layer, ROUNDS};
-use denise::{Model, Options, Outputs};
+use denise_rust::unrolled::{Curvature, File, Layer, ROUNDS};
+use denise_rust::{Model, Options, Outputs};
 use matrices::matrices;
 use measure::{fma_peak, median};
 use std::ffi::CStr;
@@ -34,7 +34,7 @@ impl Case {
         let mut model = null_mut();
         // SAFETY: options is initialised by the first call; the pointers are valid for both.
         let status = unsafe {
-            denise_options_init(options.as_mut_ptr());
+            denise_options_init(options.as_mut_ptr(), size_of::<denise_options>());
             let mut options = options.assume_init();
             (options.n, options.k, options.threads) = (n as u32, k as u32, threads);
             denise_load(null(), &raw const options, &raw mut model)

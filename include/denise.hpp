@@ -310,7 +310,7 @@ template <typename Load>
 load_result model::load(const options& wanted, Load call) noexcept {
   load_result result;
   denise_options c;
-  denise_options_init(&c);
+  denise_options_init(&c, sizeof c);
   c.n = wanted.n;
   c.k = wanted.k;
   c.max_concurrency = wanted.max_concurrency;

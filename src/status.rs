@@ -1,113 +1,71 @@
-//! What can go wrong.
+//! What functions return, and what that means.
 
-use core::fmt;
-use std::borrow::Cow;
-use std::collections::TryReserveError;
+use crate::last_error;
+use core::ffi::c_char;
+use denise_rust::Status;
 
-/// Codes of the C ABI. They are never reused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(i32)]
-pub enum Status {
-    /// All went well.
-    Ok = 0,
-    /// A pointer that must not be null is null.
-    NullPointer = 1,
-    /// An argument is out of range.
-    Argument = 2,
-    /// A file cannot be read.
-    Io = 3,
-    /// A model file is damaged, or is no model file.
-    Format = 4,
-    /// A model, a size or an instruction set that this build does not have.
-    Unsupported = 5,
-    /// Sizes that do not fit each other, or do not fit in memory.
-    Shape = 6,
-    /// At least one matrix has a NaN or an infinity.
-    NotFinite = 7,
-    /// Out of memory.
-    Memory = 8,
-    /// A bug in the library.
-    Internal = 9,
+/// What a function returns: DENISE_OK, which is 0, or one of the DENISE_ERR_ codes. Codes are never reused;
+/// a newer library may have more of them.
+pub type denise_status = i32;
+
+/// All went well: every output that was asked for is written.
+pub const DENISE_OK: denise_status = 0;
+/// A pointer that must not be NULL is NULL. No output was written.
+pub const DENISE_ERR_NULL_POINTER: denise_status = 1;
+/// An argument is out of range: a rank that is not less than n, an unknown flag or method, buffers that overlap, a
+/// struct_size that is too small (denise_options_init was not called). No output was written.
+pub const DENISE_ERR_ARGUMENT: denise_status = 2;
+/// A file cannot be read: it is missing, not permitted, or no file.
+pub const DENISE_ERR_IO: denise_status = 3;
+/// The data is damaged, or is no model.
+pub const DENISE_ERR_FORMAT: denise_status = 4;
+/// A model, size, method or instruction set that this build or machine does not have.
+pub const DENISE_ERR_UNSUPPORTED: denise_status = 5;
+/// Sizes that do not fit each other, or whose product overflows. No output was written.
+pub const DENISE_ERR_SHAPE: denise_status = 6;
+/// At least one matrix has a NaN or an infinity; all others were decomposed.
+pub const DENISE_ERR_NOT_FINITE: denise_status = 7;
+/// Out of memory, or of threads.
+pub const DENISE_ERR_MEMORY: denise_status = 8;
+/// A bug in the library. The outputs are unspecified; the process is intact.
+pub const DENISE_ERR_INTERNAL: denise_status = 9;
+
+// The numbers of C are those of the enums.
+const _: () = {
+    assert!(DENISE_OK == Status::Ok as i32);
+    assert!(DENISE_ERR_NULL_POINTER == Status::NullPointer as i32);
+    assert!(DENISE_ERR_ARGUMENT == Status::Argument as i32);
+    assert!(DENISE_ERR_IO == Status::Io as i32);
+    assert!(DENISE_ERR_FORMAT == Status::Format as i32);
+    assert!(DENISE_ERR_UNSUPPORTED == Status::Unsupported as i32);
+    assert!(DENISE_ERR_SHAPE == Status::Shape as i32);
+    assert!(DENISE_ERR_NOT_FINITE == Status::NotFinite as i32);
+    assert!(DENISE_ERR_MEMORY == Status::Memory as i32);
+    assert!(DENISE_ERR_INTERNAL == Status::Internal as i32);
+    // Each is its place in the list, which denise_status_string relies on; and none is left out here.
+    let mut place = 0;
+    while place < Status::ALL.len() {
+        assert!(Status::ALL[place] as usize == place);
+        place += 1;
+    }
+    assert!(Status::ALL.len() == DENISE_ERR_INTERNAL as usize + 1);
+};
+
+/// A phrase for any status, known or not; static.
+#[unsafe(no_mangle)]
+pub extern "C" fn denise_status_string(status: denise_status) -> *const c_char {
+    let known = usize::try_from(status)
+        .ok()
+        .and_then(|code| Status::ALL.get(code));
+    known
+        .map_or(c"unknown status", |status| status.text())
+        .as_ptr()
 }
 
-impl Status {
-    /// All codes, in order.
-    pub const ALL: [Status; 10] = [
-        Status::Ok,
-        Status::NullPointer,
-        Status::Argument,
-        Status::Io,
-        Status::Format,
-        Status::Unsupported,
-        Status::Shape,
-        Status::NotFinite,
-        Status::Memory,
-        Status::Internal,
-    ];
-
-    /// From a code to a result.
-    pub(crate) fn from_code(code: i32) -> Result<(), Status> {
-        match usize::try_from(code)
-            .ok()
-            .and_then(|code| Status::ALL.get(code))
-        {
-            Some(Status::Ok) => Ok(()),
-            Some(&status) => Err(status),
-            None => Err(Status::Internal),
-        }
-    }
-
-    /// One phrase that says what the code means.
-    pub const fn text(self) -> &'static core::ffi::CStr {
-        match self {
-            Status::Ok => c"ok",
-            Status::NullPointer => c"a required pointer is null",
-            Status::Argument => c"an argument is out of range",
-            Status::Io => c"the file cannot be read",
-            Status::Format => c"the data is not a valid model",
-            Status::Unsupported => c"not supported by this build or machine",
-            Status::Shape => c"sizes do not fit each other or overflow",
-            Status::NotFinite => c"a matrix contains NaN or infinity",
-            Status::Memory => c"out of memory",
-            Status::Internal => c"internal error, please report it",
-        }
-    }
-}
-
-/// A status, and a sentence about this case.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Error {
-    /// The kind of error.
-    pub status: Status,
-    /// What happened and, where it helps, what to do.
-    pub message: Cow<'static, str>,
-}
-
-impl Error {
-    pub(crate) fn new(status: Status, message: impl Into<Cow<'static, str>>) -> Error {
-        Error {
-            status,
-            message: message.into(),
-        }
-    }
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for Error {}
-
-impl From<Status> for Error {
-    fn from(status: Status) -> Error {
-        Error::new(status, status.text().to_str().unwrap_or_default())
-    }
-}
-
-impl From<TryReserveError> for Error {
-    fn from(_: TryReserveError) -> Error {
-        Error::new(Status::Memory, "out of memory")
-    }
+/// Why the last call on this thread that did not return DENISE_OK failed, in one line that names the argument or the
+/// file: for a log, not for a program to look at. Valid until the next call on this thread fails; "" if none has. (If
+/// very many threads keep failing, some may get "".) Does not allocate.
+#[unsafe(no_mangle)]
+pub extern "C" fn denise_last_error() -> *const c_char {
+    last_error::text()
 }

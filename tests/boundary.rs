@@ -1,7 +1,9 @@
 //! The C boundary in calls so small that Miri can follow them: `scripts/sanitize miri`.
 
-use denise::challengers::{Method, Solver};
-use denise::ffi::*;
+use denise::*;
+use denise_rust::Outputs;
+use denise_rust::classical::{Method, Solver};
+use std::ffi::CStr;
 use std::mem::MaybeUninit;
 use std::ptr::{null, null_mut};
 
@@ -12,7 +14,7 @@ fn options() -> denise_options {
     let mut options = MaybeUninit::uninit();
     // SAFETY: the function fills in every field.
     let mut options: denise_options = unsafe {
-        denise_options_init(options.as_mut_ptr());
+        denise_options_init(options.as_mut_ptr(), size_of::<denise_options>());
         options.assume_init()
     };
     options.n = N as u32;
@@ -203,7 +205,8 @@ fn classical_methods_give_through_the_boundary_what_they_give_in_rust() {
         };
         assert_eq!(status, DENISE_OK);
         let mut solver = Solver::new(method, N, 1, 0.0).unwrap();
-        solver.solve(&m, &mut own_l, &mut own_s).unwrap();
+        let own = Outputs::parts(&mut own_l, &mut own_s);
+        solver.solve(&m, own).unwrap();
         assert_eq!((&l, &s), (&own_l, &own_s), "{method:?}");
         // Something was computed. (For matrices as small as these PCP and IALM find that all of M is sparse.)
         for ((l, s), m) in l.iter().zip(&s).zip(&m) {
@@ -214,4 +217,58 @@ fn classical_methods_give_through_the_boundary_what_they_give_in_rust() {
             "{method:?}"
         );
     }
+}
+
+#[test]
+fn a_message_names_the_flag_as_c_has_it() {
+    let mut message = [1; 200];
+    let mut options = options();
+    options.flags |= DENISE_FLAG_F16;
+    options.message = message.as_mut_ptr();
+    options.message_size = message.len();
+    let mut model = null_mut();
+    // SAFETY: all pointers are to live memory.
+    let (status, message) = unsafe {
+        let status = denise_load(null(), &options, &mut model);
+        (status, CStr::from_ptr(message.as_ptr()))
+    };
+    assert_eq!(status, DENISE_ERR_UNSUPPORTED);
+    assert!(model.is_null());
+    assert!(message.to_string_lossy().contains("DENISE_FLAG_F16"));
+}
+
+#[test]
+fn a_report_names_the_first_entry_that_is_not_finite() {
+    let model = load(&options());
+    let mut m: Vec<f32> = (0..4 * SIZE).map(|at| entry(at) as f32).collect();
+    m[1] = f32::NAN; // above the diagonal: not read
+    m[SIZE + 2 * N + 1] = f32::NEG_INFINITY;
+    m[2 * SIZE + 2 * N] = f32::NAN;
+    m[2 * SIZE + N + 1] = f32::INFINITY;
+    // In place, so that S is where M was before the report is written; one byte off, one matrix at a time.
+    for shift in [0, 1] {
+        let mut bytes = vec![0_u8; shift + size_of_val(&m[..])];
+        for (to, x) in bytes[shift..].chunks_exact_mut(4).zip(&m) {
+            to.copy_from_slice(&x.to_ne_bytes());
+        }
+        // Vec<u8> may lie anywhere: copied to where the first byte is aligned.
+        let mut aligned = vec![0_u64; bytes.len().div_ceil(8)];
+        let start = aligned.as_mut_ptr().cast::<u8>();
+        let mut reports: Vec<MaybeUninit<denise_report>> =
+            (0..4).map(|_| MaybeUninit::uninit()).collect();
+        // SAFETY: the memory holds the bytes, and four matrices behind the first `shift` of them.
+        let status = unsafe {
+            start.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
+            let m = start.add(shift).cast::<f32>();
+            let reports = reports.as_mut_ptr().cast();
+            denise_decompose_batch(model, 4, m, null_mut(), null_mut(), m, reports)
+        };
+        assert_eq!(status, DENISE_ERR_NOT_FINITE);
+        // SAFETY: the call fills in every report.
+        let reports = reports.into_iter().map(|x| unsafe { x.assume_init() });
+        let bad: Vec<u32> = reports.map(|report| report.first_bad).collect();
+        assert_eq!(bad, [u32::MAX, 2 * N as u32 + 1, N as u32 + 1, u32::MAX]);
+    }
+    // SAFETY: a live handle, freed once.
+    unsafe { denise_free(model) };
 }

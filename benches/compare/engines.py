@@ -58,7 +58,7 @@ class Denise:
         self.library = ctypes.CDLL(library)
         message = ctypes.create_string_buffer(300)
         options = Options()
-        self.library.denise_options_init(ctypes.byref(options))
+        self.library.denise_options_init(ctypes.byref(options), ctypes.c_size_t(ctypes.sizeof(options)))
         options.threads, options.flags = threads, flags
         options.message = ctypes.cast(message, ctypes.c_char_p)
         options.message_size = len(message)

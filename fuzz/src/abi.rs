@@ -1,6 +1,6 @@
 //! Handles of the C ABI, freed when dropped.
 
-use denise::ffi::{
+use denise::{
     DENISE_OK, denise_free, denise_k, denise_load, denise_load_memory, denise_model, denise_n,
     denise_options, denise_options_init, denise_status,
 };
@@ -43,7 +43,7 @@ pub(crate) fn default_options() -> denise_options {
     let mut options = MaybeUninit::uninit();
     // SAFETY: the function fills in every field.
     unsafe {
-        denise_options_init(options.as_mut_ptr());
+        denise_options_init(options.as_mut_ptr(), size_of::<denise_options>());
         options.assume_init()
     }
 }

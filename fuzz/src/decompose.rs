@@ -5,7 +5,7 @@ use crate::bytes::Bytes;
 use crate::guarded::Guarded;
 use crate::solve::solve;
 use crate::value::Value;
-use denise::ffi::{
+use denise::{
     DENISE_ERR_ARGUMENT, DENISE_ERR_NOT_FINITE, DENISE_ERR_NULL_POINTER, DENISE_ERR_SHAPE,
     DENISE_ERR_UNSUPPORTED, DENISE_OK, denise_options, denise_report,
 };

@@ -4,7 +4,7 @@ use crate::abi::{default_options, open};
 use crate::bytes::Bytes;
 use crate::memory::peak;
 use crate::value::Value;
-use denise::ffi::{
+use denise::{
     DENISE_ERR_ARGUMENT, DENISE_ERR_FORMAT, DENISE_ERR_SHAPE, DENISE_ERR_UNSUPPORTED, DENISE_OK,
     denise_options,
 };
@@ -74,7 +74,7 @@ fn try_file(file: &[u8], options: denise_options) {
 /// follows from n and k, which are limited, and not from the size of the file.
 fn allowed(file: &[u8], options: &denise_options) -> usize {
     let mut most = FLOOR + SHARE * file.len();
-    if let Ok(found) = denise::unrolled::File::read(file) {
+    if let Ok(found) = denise_rust::unrolled::File::read(file) {
         let values = |n: usize, k: usize| n * n + n * k * k;
         let calls = options.max_concurrency.max(2) + options.threads;
         // While the graph is compared; then for each call that may run at once, in both precisions and many lanes.

@@ -3,7 +3,7 @@
 use crate::bytes::Bytes;
 use crate::decompose::{adds_up, is_finite, is_symmetric, matrices, same};
 use crate::guarded::Guarded;
-use denise::ffi::{
+use denise::{
     DENISE_ERR_ARGUMENT, DENISE_ERR_NOT_FINITE, DENISE_METHOD_EIGEN, DENISE_METHOD_FPCP,
     DENISE_METHOD_IALM, DENISE_METHOD_PCP, DENISE_METHOD_RPCA_GD, DENISE_OK, denise_solve_batch,
 };

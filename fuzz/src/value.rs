@@ -1,6 +1,6 @@
 //! The two precisions of the ABI.
 
-use denise::ffi::{
+use denise::{
     denise_decompose_batch, denise_decompose_batch_f64, denise_model, denise_report, denise_status,
 };
 

@@ -206,7 +206,7 @@ static bool same_outputs(const struct buffers *a, const struct buffers *b) {
 
 static denise_options options_for(uint32_t n, uint32_t k) {
   denise_options options;
-  denise_options_init(&options);
+  denise_options_init(&options, sizeof options);
   options.n = n;
   options.k = k;
   return options;
@@ -272,13 +272,13 @@ static void test_constants(void) {
 }
 
 static void test_options_init(void) {
-  denise_options_init(NULL);
+  denise_options_init(NULL, sizeof(denise_options));
   struct {
     denise_options options;
     unsigned char after[GUARD];
   } box;
   memset(&box, CANARY, sizeof box);
-  denise_options_init(&box.options);
+  denise_options_init(&box.options, sizeof box.options);
   CHECK(box.options.struct_size == sizeof(denise_options));
   CHECK(box.options.n == 0 && box.options.k == 0);
   CHECK(box.options.max_concurrency == 0 && box.options.threads == 0 && box.options.flags == 0);

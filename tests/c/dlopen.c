@@ -51,7 +51,7 @@ static int find(void *library, const char *name, void *function) {
 }
 
 static int one_round(const char *path, int round) {
-  void (*options_init)(denise_options *);
+  void (*options_init)(denise_options *, size_t);
   denise_status (*load)(const char *, const denise_options *, denise_model **);
   decompose_function *decompose;
   void (*release)(denise_model *);
@@ -65,7 +65,7 @@ static int one_round(const char *path, int round) {
     return 0;
   }
   denise_options options;
-  options_init(&options);
+  options_init(&options, sizeof options);
   options.threads = round % 2 == 0 ? 1 : 2; /* with and without threads of its own */
   denise_model *model;
   if (load(NULL, &options, &model) != DENISE_OK) return 0;

@@ -39,7 +39,7 @@ int main(void) {
   denise_report report;
   denise_model *model;
   denise_options options;
-  denise_options_init(&options);
+  denise_options_init(&options, sizeof options);
   options.n = N;
   options.k = K;
   for (size_t i = 0; i < SIZE; i++) {
@@ -59,7 +59,7 @@ int main(void) {
   options.flags = 0;
   options.struct_size = 3;
   EXPECT(denise_load(NULL, &options, &model), DENISE_ERR_ARGUMENT, "struct_size");
-  denise_options_init(&options);
+  denise_options_init(&options, sizeof options);
   options.n = N;
   options.k = K;
   EXPECT(denise_load(NULL, &options, &model), DENISE_OK, "struct_size"); /* success changes nothing */

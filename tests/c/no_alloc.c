@@ -132,7 +132,7 @@ static void on_fresh_threads(denise_model *model) {
 /* A handle nobody has used, for one kind of call. */
 static denise_model *load(uint32_t threads, uint32_t flags) {
   denise_options options;
-  denise_options_init(&options);
+  denise_options_init(&options, sizeof options);
   options.threads = threads;
   options.flags = flags;
   denise_model *model;

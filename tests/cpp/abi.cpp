@@ -76,7 +76,7 @@ template <typename Real>
 void share_a_handle() {
   constexpr std::size_t n = 12, count = 100;
   denise_options options;
-  denise_options_init(&options);
+  denise_options_init(&options, sizeof options);
   options.n = n;
   options.k = 2;
   options.threads = 2;
@@ -116,7 +116,7 @@ int main() {
   // A failure leaves no model and says why.
   std::string message(200, '\0');
   denise_options options;
-  denise_options_init(&options);
+  denise_options_init(&options, sizeof options);
   options.n = 4;
   options.k = 4;
   options.message = message.data();

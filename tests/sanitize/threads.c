@@ -23,7 +23,7 @@ static denise_model *shared;
 
 static denise_model *load(uint32_t concurrency, uint32_t threads) {
   denise_options options;
-  denise_options_init(&options);
+  denise_options_init(&options, sizeof options);
   options.n = N;
   options.k = K;
   options.max_concurrency = concurrency;

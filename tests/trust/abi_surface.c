@@ -7,7 +7,7 @@
 
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
-void denise_options_init(denise_options *options) {}
+void denise_options_init(denise_options *options, size_t struct_size) {}
 denise_status denise_load(const char *path, const denise_options *options, denise_model **model) { return 0; }
 denise_status denise_load_memory(const void *data, size_t size, const denise_options *options, denise_model **model) {
   return 0;

@@ -53,7 +53,7 @@ static void measure(const char *what, const char *path, uint32_t flags, int wide
   static double m64[INPUTS][MOST * SIZE], l64[MOST * SIZE], times[INPUTS][1000];
   static float m32[INPUTS][MOST * SIZE], l32[MOST * SIZE];
   denise_options options;
-  denise_options_init(&options);
+  denise_options_init(&options, sizeof options);
   options.flags = flags;
   denise_model *model;
   if (denise_load(path, &options, &model) != DENISE_OK || denise_n(model) != N) {

@@ -62,7 +62,7 @@ static void truncated(const char *path, size_t step) {
   size_t size, tried = 0, same = 0;
   unsigned char *bytes = contents(path, &size);
   denise_options options;
-  denise_options_init(&options);
+  denise_options_init(&options, sizeof options);
   options.max_concurrency = 1;
   denise_model *whole;
   CHECK(denise_load_memory(bytes, size, &options, &whole) == DENISE_OK);
@@ -106,7 +106,7 @@ static void truncated(const char *path, size_t step) {
 static void expect(const char *path, denise_status expected) {
   char message[300] = "";
   denise_options options;
-  denise_options_init(&options);
+  denise_options_init(&options, sizeof options);
   options.message = message;
   options.message_size = sizeof message;
   denise_model *model = (denise_model *)(void *)&model;
@@ -198,7 +198,7 @@ struct loader {
 static void *load_often(void *argument) {
   struct loader *loader = argument;
   denise_options options;
-  denise_options_init(&options);
+  denise_options_init(&options, sizeof options);
   options.max_concurrency = 1;
   while (!stop) {
     denise_model *model = (denise_model *)(void *)&model;

@@ -21,7 +21,7 @@ static denise_model *model;
 
 static denise_model *load(uint32_t threads) {
   denise_options options;
-  denise_options_init(&options);
+  denise_options_init(&options, sizeof options);
   options.threads = threads;
   denise_model *loaded;
   CHECK(denise_load(NULL, &options, &loaded) == DENISE_OK);

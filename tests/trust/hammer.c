@@ -35,7 +35,7 @@ static size_t value(const struct kind *kind) { return kind->wide ? sizeof(double
 
 static denise_model *load(const struct kind *kind) {
   denise_options options;
-  denise_options_init(&options);
+  denise_options_init(&options, sizeof options);
   options.n = kind->n;
   options.k = kind->k;
   options.threads = kind->threads;

@@ -28,7 +28,7 @@ static int child(const char *path, size_t bytes) {
   pid_t id = fork();
   if (id == 0) {
     denise_options options;
-    denise_options_init(&options);
+    denise_options_init(&options, sizeof options);
     options.max_concurrency = 1;
     struct rlimit limit = {in_use() + bytes, in_use() + bytes};
     if (setrlimit(RLIMIT_AS, &limit) != 0) _exit(99);

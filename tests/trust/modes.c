@@ -71,7 +71,7 @@ static unsigned long seen(void) {
 
 static denise_model *load(uint32_t threads) {
   denise_options options;
-  denise_options_init(&options);
+  denise_options_init(&options, sizeof options);
   options.n = N;
   options.k = K;
   options.threads = threads;
@@ -146,7 +146,7 @@ int main(int argc, char **argv) {
     /* Loaded, with threads and from a file, in this mode; used in all. */
     denise_model *together = NULL, *dense = NULL;
     denise_options options;
-    denise_options_init(&options);
+    denise_options_init(&options, sizeof options);
     options.n = N;
     options.k = K;
     options.threads = 3;

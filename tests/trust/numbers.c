@@ -38,7 +38,7 @@ static const struct kind ALL[KINDS] = {
 
 static denise_model *load(const struct kind *kind, uint32_t threads) {
   denise_options options;
-  denise_options_init(&options);
+  denise_options_init(&options, sizeof options);
   options.n = kind->n;
   options.k = kind->k;
   options.threads = threads;

@@ -16,7 +16,7 @@
 
 static denise_status (*load)(const char *, const denise_options *, denise_model **);
 static denise_status (*load_memory)(const void *, size_t, const denise_options *, denise_model **);
-static void (*options_init)(denise_options *);
+static void (*options_init)(denise_options *, size_t);
 static void (*release)(denise_model *);
 static denise_status (*decompose)(const denise_model *, size_t, const float *, float *, float *, float *,
                                   denise_report *);
@@ -163,7 +163,7 @@ int main(int argc, char **argv) {
   }
 
   denise_options options;
-  options_init(&options);
+  options_init(&options, sizeof options);
   const struct source builtin = {NULL, NULL, 0}, file = {MODEL, NULL, 0};
   both("built in", &builtin, options, 1);
   options.n = 100;
@@ -173,24 +173,24 @@ int main(int argc, char **argv) {
   options.k = 32;
   options.max_concurrency = 1;
   both("built in, n = 512, k = 32", &builtin, options, 1);
-  options_init(&options);
+  options_init(&options, sizeof options);
   options.threads = 2;
   both("built in, threads = 2", &builtin, options, 1);
   options.threads = 5;
   options.max_concurrency = 9;
   both("built in, threads = 5, max_concurrency = 9", &builtin, options, 1);
-  options_init(&options);
+  options_init(&options, sizeof options);
   options.flags = DENISE_FLAG_PORTABLE;
   both("built in, portable", &builtin, options, 1);
 
-  options_init(&options);
+  options_init(&options, sizeof options);
   options.max_concurrency = 1;
   both("an unrolled file", &file, options, step);
   char long_path[1000];
   memset(long_path, 0, sizeof long_path);
   while (strlen(long_path) < 700) strcat(long_path, "./");
   strcat(long_path, MODEL);
-  options_init(&options);
+  options_init(&options, sizeof options);
   options.max_concurrency = 1;
   struct source longer = {"./no_such_file.onnx", NULL, 0};
   refusals("no such file", &longer, options, DENISE_ERR_IO);
@@ -206,10 +206,10 @@ int main(int argc, char **argv) {
   refusals("16-bit weights for an unrolled network", &builtin, options, DENISE_ERR_UNSUPPORTED);
   options.flags = 8;
   refusals("an unknown flag", &builtin, options, DENISE_ERR_ARGUMENT);
-  options_init(&options);
+  options_init(&options, sizeof options);
   options.n = 513;
   refusals("n too large", &builtin, options, DENISE_ERR_UNSUPPORTED);
-  options_init(&options);
+  options_init(&options, sizeof options);
   options.threads = 1000;
   refusals("too many threads", &builtin, options, DENISE_ERR_ARGUMENT);
 

@@ -120,7 +120,7 @@ int main(void) {
   sigset_t before;
   pthread_sigmask(SIG_BLOCK, NULL, &before);
   denise_options options;
-  denise_options_init(&options);
+  denise_options_init(&options, sizeof options);
   options.threads = 3;
   denise_model *model;
   CHECK(denise_load(NULL, &options, &model) == DENISE_OK);

@@ -20,7 +20,7 @@ static const char *id_of(denise_status status) {
 denise_model *library_load(const char *path, const void *bytes, size_t bytes_size, model_size wanted, failure *why) {
   denise_options options;
   denise_model *model = NULL;
-  denise_options_init(&options);
+  denise_options_init(&options, sizeof options);
   options.n = wanted.n;
   options.k = wanted.k;
   options.threads = wanted.threads;

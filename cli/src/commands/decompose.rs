@@ -4,7 +4,7 @@ use super::input::Input;
 use super::model::Model;
 use crate::evaluate::Method;
 use crate::files::{Stack, npy};
-use denise::challengers::Solver;
+use denise::classical::Solver;
 use denise::{Outputs, Report, Status};
 use std::error::Error;
 use std::path::PathBuf;
@@ -125,7 +125,7 @@ fn solve(mut solver: Solver, method: Method, stack: &Stack) -> Result<Split, Box
     let size = stack.values.len();
     let (mut l, mut s) = (vec![0.0; size], vec![0.0; size]);
     let start = Instant::now();
-    unless_not_finite(solver.solve(&stack.values, &mut l, &mut s))?;
+    unless_not_finite(solver.solve(&stack.values, Outputs::parts(&mut l, &mut s)))?;
     Ok(Split {
         seconds: start.elapsed().as_secs_f64(),
         l,

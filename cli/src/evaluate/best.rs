@@ -1,7 +1,8 @@
 //! The strongest form of principal component pursuit: for each matrix the λ with the smallest error of L, chosen
 //! knowing L₀. Nobody can do that with real matrices; it bounds what any rule for λ could reach.
 
-use denise::challengers::{Method, Solver};
+use denise::Outputs;
+use denise::classical::{Method, Solver};
 use std::error::Error;
 
 /// λ·√n to begin with: these powers of RATIO, from .7 to 4. Nearly all of the best lie between .8 and 3.
@@ -34,7 +35,7 @@ fn search(
     let mut best = (f64::INFINITY, f64::NAN);
     let mut attempt = |times: f64, best: &mut (f64, f64)| -> Result<(), denise::Error> {
         let lambda = times / (n as f64).sqrt();
-        Solver::new(Method::Pcp, n, 1, lambda)?.solve(m, &mut now.0, &mut now.1)?;
+        Solver::new(Method::Pcp, n, 1, lambda)?.solve(m, Outputs::parts(&mut now.0, &mut now.1))?;
         let wrong = now.0.iter().zip(truth).map(|(l, l0)| (l - l0).powi(2));
         let error = wrong.sum::<f64>();
         if error < best.0 {
@@ -86,7 +87,7 @@ mod tests {
             for step in -16..=32 {
                 let lambda = 2.0_f64.powf(f64::from(step) / 16.0) / (n as f64).sqrt();
                 let mut solver = Solver::new(Method::Pcp, n, 1, lambda).unwrap();
-                solver.solve(m, &mut l, &mut s).unwrap();
+                solver.solve(m, Outputs::parts(&mut l, &mut s)).unwrap();
                 assert!(
                     best < 1.05 * error(&l, truth) + 1e-3,
                     "matrix {at}, step {step}"

@@ -1,7 +1,7 @@
 //! All that can split a matrix.
 
 use clap::ValueEnum;
-use denise::challengers::{self, Solver};
+use denise::classical::{self, Solver};
 use denise::{Model, Outputs};
 use std::error::Error;
 
@@ -39,14 +39,14 @@ impl Method {
     }
 
     /// The library's name for it; none for the network and for L = M.
-    pub fn challenger(self) -> Option<challengers::Method> {
+    pub fn challenger(self) -> Option<classical::Method> {
         Some(match self {
             Method::Denise | Method::Identity => return None,
-            Method::Eigen => challengers::Method::Eigen,
-            Method::Pcp => challengers::Method::Pcp,
-            Method::Ialm => challengers::Method::Ialm,
-            Method::Fpcp => challengers::Method::Fpcp,
-            Method::RpcaGd => challengers::Method::RpcaGd,
+            Method::Eigen => classical::Method::Eigen,
+            Method::Pcp => classical::Method::Pcp,
+            Method::Ialm => classical::Method::Ialm,
+            Method::Fpcp => classical::Method::Fpcp,
+            Method::RpcaGd => classical::Method::RpcaGd,
         })
     }
 }
@@ -95,7 +95,7 @@ impl<'a> Splitter<'a> {
                 }
             }
             Splitter::Identity => l.copy_from_slice(m),
-            Splitter::Solver(solver) => solver.solve(m, &mut l, &mut s)?,
+            Splitter::Solver(solver) => solver.solve(m, Outputs::parts(&mut l, &mut s))?,
         }
         Ok((l, s))
     }

@@ -42,8 +42,7 @@ pub fn time(splitter: &mut Splitter<'_>, m: &[f64], size: usize) -> Result<Times
             }
             Splitter::Solver(solver) => solver.solve(
                 black_box(&m[range.clone()]),
-                &mut wide.0[range.clone()],
-                &mut wide.1[range],
+                denise::Outputs::parts(&mut wide.0[range.clone()], &mut wide.1[range]),
             ),
             Splitter::Identity => Ok(()),
         }

@@ -1,0 +1,112 @@
+//! What a network is loaded for.
+
+use crate::simd::Isa;
+use crate::status::{Error, Status};
+use crate::thread;
+
+/// Working memory is reserved for every call that may run at once; this many is more than any machine needs.
+const MAX_CONCURRENCY: usize = 4096;
+/// Threads of one model.
+const MAX_THREADS: usize = 256;
+/// Bytes that are reserved for calls at once if the user does not say how many there may be. On a machine with many
+/// CPUs it would be gigabytes for large n and k.
+const MOST_BY_DEFAULT: usize = 64 << 20;
+
+/// Which instruction set to use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum InstructionSet {
+    /// The fastest that the machine has.
+    #[default]
+    Best,
+    /// What every machine of the architecture has: SSE2, or NEON.
+    Portable,
+    /// AVX2 with FMA.
+    Avx2,
+}
+
+/// What a network is loaded for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// Size of the matrices; 0 for the network's own, which is 20 for the built-in one. A dense network has
+    /// no other.
+    pub n: usize,
+    /// Largest rank of L; 0 for the network's own, which is 3 for the built-in one. A dense network has
+    /// no other.
+    pub k: usize,
+    /// Calls that may run at once without waiting for each other; each reserves its working memory. 0 for the number of
+    /// CPUs, or as many calls as have their memory in 64 MB, whichever is less.
+    pub max_concurrency: usize,
+    /// Threads that one call may use for a large batch, the calling one included. 0 or 1: the calling thread only.
+    /// The others are started when the model is made, and joined when it is dropped.
+    pub threads: usize,
+    /// The instruction set to use.
+    pub instruction_set: InstructionSet,
+    /// Keep the weights of a dense network as 16-bit floating-point numbers: half the memory and, for
+    /// calls of one matrix, less than half of the time, at eleven significant bits a weight.
+    pub half_weights: bool,
+}
+
+impl Options {
+    /// For n×n matrices and L of rank at most k; all else as by default.
+    pub fn size(n: usize, k: usize) -> Options {
+        Options {
+            n,
+            k,
+            ..Options::default()
+        }
+    }
+
+    /// The instruction set, if the machine has it.
+    pub(crate) fn isa(&self) -> Result<Isa, Error> {
+        let wanted = self.instruction_set;
+        match wanted {
+            InstructionSet::Best => Some(Isa::best()),
+            InstructionSet::Portable => Some(Isa::portable()),
+            InstructionSet::Avx2 => Isa::avx2(),
+        }
+        .ok_or_else(|| {
+            let message = format_args!("this machine does not have {wanted:?}");
+            Error::format(Status::Unsupported, message)
+        })
+    }
+
+    /// Threads that help the calling one.
+    pub(crate) fn helpers(&self) -> Result<usize, Error> {
+        if self.threads > MAX_THREADS {
+            let message = format_args!("threads is {}; the most is {MAX_THREADS}", self.threads);
+            return Err(Error::format(Status::Argument, message));
+        }
+        Ok(self.threads.saturating_sub(1))
+    }
+
+    /// How many calls may run at once, if each needs so many bytes.
+    pub(crate) fn calls(&self, bytes: usize) -> Result<usize, Error> {
+        let calls = match self.max_concurrency {
+            0 => calls_by_default(thread::cpus(), bytes),
+            calls => calls,
+        };
+        if calls > MAX_CONCURRENCY {
+            let message = format_args!("max_concurrency is {calls}; the most is {MAX_CONCURRENCY}");
+            return Err(Error::format(Status::Argument, message));
+        }
+        Ok(calls)
+    }
+}
+
+fn calls_by_default(cpus: usize, bytes: usize) -> usize {
+    cpus.min(MOST_BY_DEFAULT / bytes.max(1)).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn default_concurrency_is_bounded_by_memory() {
+        // What most users have: every CPU can be inside of a call.
+        assert_eq!(calls_by_default(128, 100 << 10), 128);
+        assert_eq!(calls_by_default(128, 10 << 20), 6);
+        assert_eq!(calls_by_default(4, 1 << 40), 1);
+        assert_eq!(calls_by_default(1, 0), 1);
+    }
+}

@@ -1,0 +1,245 @@
+//! Walks through a batch: chooses the shape of the kernel for each group of matrices, brings M to unit
+//! scale, runs the network, and writes what was asked for.
+
+use super::buffers::{Buffers, Workspace};
+use super::forward::forward;
+use super::lanes::Lanes;
+use super::layers::Layer;
+use super::omega::omega;
+use super::rank::by_rank_to;
+use super::report::{last_step, report};
+use super::scale::Scale;
+use super::shape::Shape;
+use super::single::Single;
+use crate::batch::{Batch, Report};
+use crate::simd::{Isa, Real, Vector, Vectors};
+use crate::status::{Error, Status};
+use core::ffi::CStr;
+
+/// Above this the lanes shape no longer fits the second-level cache, and the single shape, which needs
+/// less memory and wastes few lanes on large matrices, takes over.
+const LANES_MEMORY: usize = 384 << 10;
+
+/// Lanes of the widest vectors that the kernels are tested with.
+const WIDEST: usize = 16;
+
+/// The network for one n and k in one precision.
+pub(crate) struct Engine<F> {
+    n: usize,
+    k: usize,
+    /// Ω column by column; rows up to a whole number of the widest vectors are zero.
+    omega: Vec<F>,
+    layers: Vec<Layer<F>>,
+}
+
+/// Which kernel shapes may be used; tests compare them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Shapes {
+    Both,
+    #[cfg(test)]
+    Lanes,
+    #[cfg(test)]
+    Single,
+}
+
+impl<F: Real> Engine<F> {
+    pub(crate) fn new(n: usize, k: usize, layers: &[Layer]) -> Result<Engine<F>, Error> {
+        let mut engine = Engine {
+            n,
+            k,
+            omega: Vec::new(),
+            layers: Vec::new(),
+        };
+        let rows = n.next_multiple_of(WIDEST);
+        engine.omega.try_reserve_exact(rows * k)?;
+        engine.omega.resize(rows * k, F::ZERO);
+        for (at, x) in omega(n, k).enumerate() {
+            engine.omega[at % k * rows + at / k] = F::from_f64(x);
+        }
+        engine.layers.try_reserve_exact(layers.len())?;
+        engine.layers.extend(layers.iter().map(Layer::cast::<F>));
+        Ok(engine)
+    }
+
+    pub(crate) fn workspace(&self, isa: Isa) -> Result<Workspace<F>, Error> {
+        Workspace::new(self.workspace_len(isa))
+    }
+
+    /// Values of working memory that a call needs.
+    pub(crate) fn workspace_len(&self, isa: Isa) -> usize {
+        match isa {
+            Isa::Portable(simd) => self.workspace_len_for(Vectors::<F::Portable>::new(simd)),
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2(simd) => self.workspace_len_for(Vectors::<F::Avx2>::new(simd)),
+        }
+    }
+
+    /// Decomposes every matrix of the batch; `Err` names the worst that a matrix met.
+    pub(crate) fn decompose(
+        &self,
+        isa: Isa,
+        workspace: &mut Workspace<F>,
+        batch: Batch<'_, F>,
+    ) -> Result<(), Status> {
+        self.run(isa, workspace, batch, Shapes::Both)
+    }
+
+    fn run(
+        &self,
+        isa: Isa,
+        workspace: &mut Workspace<F>,
+        batch: Batch<'_, F>,
+        shapes: Shapes,
+    ) -> Result<(), Status> {
+        match isa {
+            Isa::Portable(simd) => {
+                self.walk(Vectors::<F::Portable>::new(simd), workspace, batch, shapes)
+            }
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2(simd) => self.walk(Vectors::<F::Avx2>::new(simd), workspace, batch, shapes),
+        }
+    }
+
+    fn lanes<V: Vector<Scalar = F>>(&self, vectors: Vectors<V>) -> Lanes<V> {
+        Lanes { n: self.n, vectors }
+    }
+
+    fn single<V: Vector<Scalar = F>>(&self, vectors: Vectors<V>) -> Single<V> {
+        Single { n: self.n, vectors }
+    }
+
+    fn lanes_fit<V: Vector<Scalar = F>>(&self, vectors: Vectors<V>) -> bool {
+        let memory = Buffers::len(self.lanes(vectors), self.k) * size_of::<F>();
+        worthwhile::<V>() && memory <= LANES_MEMORY
+    }
+
+    fn workspace_len_for<V: Vector<Scalar = F>>(&self, vectors: Vectors<V>) -> usize {
+        let mut len = Buffers::len(self.single(vectors), self.k);
+        if cfg!(test) || self.lanes_fit(vectors) {
+            len = len.max(Buffers::len(self.lanes(vectors), self.k));
+        }
+        len
+    }
+
+    #[inline(always)]
+    fn walk<V: Vector<Scalar = F>>(
+        &self,
+        vectors: Vectors<V>,
+        workspace: &mut Workspace<F>,
+        mut batch: Batch<'_, F>,
+        shapes: Shapes,
+    ) -> Result<(), Status> {
+        let mut result = Ok(());
+        let fit = self.lanes_fit(vectors);
+        while batch.count > 0 {
+            let lanes = match shapes {
+                Shapes::Both => fit && batch.count >= V::W / 2,
+                #[cfg(test)]
+                Shapes::Lanes => true,
+                #[cfg(test)]
+                Shapes::Single => false,
+            };
+            let group = batch.take(if lanes { V::W.min(batch.count) } else { 1 });
+            let memory = workspace.vectors::<V>();
+            let finite = if worthwhile::<V>() && lanes {
+                vectors.vectorize(
+                    #[inline(always)]
+                    || self.group(self.lanes(vectors), memory, group),
+                )
+            } else {
+                vectors.vectorize(
+                    #[inline(always)]
+                    || self.group(self.single(vectors), memory, group),
+                )
+            };
+            if !finite {
+                result = Err(Status::NotFinite);
+            }
+        }
+        result
+    }
+
+    /// Decomposes the matrices that the shape takes at once; whether all were finite.
+    #[inline(always)]
+    fn group<V: Vector<Scalar = F>>(
+        &self,
+        shape: impl Shape<V>,
+        memory: &mut [V::Array],
+        mut group: Batch<'_, F>,
+    ) -> bool {
+        let (k, vectors) = (self.k, shape.vectors());
+        let mut buffers = Buffers::carve(memory, shape, k);
+        shape.pack(group.source(), buffers.raw);
+        let scale = Scale::of(shape, buffers.raw, buffers.sums);
+        // Looked for before S takes the place of M.
+        let mut first_bad = [Report::NONE; WIDEST];
+        for (i, poison) in (0..group.count).zip(scale.poison.to_array()) {
+            if !poison.finite() {
+                first_bad[i] = group.first_bad(i);
+            }
+        }
+        for (m, raw) in buffers.m.iter_mut().zip(buffers.raw.iter()) {
+            let raw = vectors.load(raw) * scale.shift;
+            (raw * scale.inverse).store_array(m);
+        }
+        forward(shape, k, &self.omega, &self.layers, &mut buffers);
+        let mut unsettled = vectors.zero();
+        if group.out.reports.is_some() {
+            unsettled = last_step(shape, &mut buffers);
+        }
+        if let Some(u) = &mut group.out.u {
+            let root = scale.s.sqrt();
+            for (v, u) in buffers.v.iter_mut().zip(buffers.u.iter()) {
+                (vectors.load(u) * root).store_array(v);
+            }
+            shape.unpack_rows(k, buffers.v, u);
+        }
+        if group.out.l.is_some() || group.out.s.is_some() {
+            let Buffers { raw, w, c, u, .. } = &mut buffers;
+            by_rank_to::<3, V>(
+                vectors,
+                k,
+                #[inline(always)]
+                |k| shape.split(k, scale.s, raw, u, w, c),
+            );
+            if let Some(l) = &mut group.out.l {
+                shape.unpack(w, l);
+            }
+            if let Some(s) = &mut group.out.s {
+                shape.unpack(c, s);
+            }
+        }
+        if let Some(reports) = &mut group.out.reports {
+            report(shape, k, scale.s, unsettled, &mut buffers, reports);
+        }
+        let mut all_finite = true;
+        for (i, first_bad) in first_bad.into_iter().enumerate() {
+            if first_bad != Report::NONE {
+                all_finite = false;
+                group.mark_not_finite(i, first_bad);
+            }
+        }
+        all_finite
+    }
+}
+
+/// Whether the lanes shape is. Two lanes gain little over the single shape and cost as much code as eight. So do four
+/// on SSE2, for machines older than AVX2. Tests try them all.
+const fn worthwhile<V: Vector>() -> bool {
+    let sse2 = cfg!(target_arch = "x86_64") && size_of::<V>() <= 16;
+    (V::W > 2 && !sse2) || cfg!(test)
+}
+
+/// What the kernels for an instruction set are called.
+pub(crate) fn kernel(isa: Isa) -> &'static CStr {
+    match isa {
+        Isa::Portable(_) if cfg!(target_arch = "x86_64") => c"unrolled sse2",
+        Isa::Portable(_) if cfg!(target_arch = "aarch64") => c"unrolled neon",
+        Isa::Portable(_) => c"unrolled portable",
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx2(_) => c"unrolled avx2",
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,282 @@
+//! Kernels against the reference, against each other, and at every width.
+
+use super::*;
+use crate::batch::Outputs;
+use crate::unrolled::{builtin, reference};
+use nalgebra::DMatrix;
+
+/// Normal U, plus S with about one entry in ten; deterministic.
+fn matrix(n: usize, k: usize, seed: u64) -> Vec<f64> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut uniform = move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 11) as f64 / (1_u64 << 53) as f64
+    };
+    let u = DMatrix::from_fn(n, k, |_, _| (0..12).map(|_| uniform()).sum::<f64>() - 6.0);
+    let mut m = &u * u.transpose();
+    for i in 0..n {
+        for j in 0..i {
+            if uniform() < 0.1 {
+                let x = uniform() - 0.5;
+                m[(i, j)] += x;
+                m[(j, i)] += x;
+                m[(i, i)] += x.abs();
+                m[(j, j)] += x.abs();
+            }
+        }
+    }
+    m.as_slice().to_vec()
+}
+
+struct Results<F> {
+    u: Vec<F>,
+    l: Vec<F>,
+    s: Vec<F>,
+    reports: Vec<Report>,
+}
+
+fn run<F: Real>(
+    n: usize,
+    k: usize,
+    m: &[F],
+    call: impl FnOnce(&Engine<F>, Batch<'_, F>),
+) -> Results<F> {
+    let count = m.len() / (n * n);
+    let mut out = Results {
+        u: vec![F::ZERO; count * n * k],
+        l: vec![F::ZERO; count * n * n],
+        s: vec![F::ZERO; count * n * n],
+        reports: vec![Report::default(); count],
+    };
+    let engine = Engine::new(n, k, &builtin()).unwrap();
+    let outputs = Outputs {
+        u: Some(&mut out.u),
+        l: Some(&mut out.l),
+        s: Some(&mut out.s),
+        reports: Some(&mut out.reports),
+    };
+    call(
+        &engine,
+        Batch {
+            n,
+            k,
+            count,
+            m: Some(m),
+            out: outputs,
+        },
+    );
+    out
+}
+
+fn on<F: Real>(isa: Isa, shapes: Shapes, n: usize, k: usize, m: &[F]) -> Results<F> {
+    run(n, k, m, |engine, batch| {
+        let mut workspace = engine.workspace(isa).unwrap();
+        engine.run(isa, &mut workspace, batch, shapes).unwrap();
+    })
+}
+
+fn isas() -> Vec<Isa> {
+    [Some(Isa::portable()), Isa::avx2()]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+const SIZES: [(usize, usize); 12] = [
+    (2, 1),
+    (3, 2),
+    (5, 1),
+    (7, 4),
+    (8, 2),
+    (9, 3),
+    (16, 5),
+    (20, 3),
+    (23, 6),
+    (33, 4),
+    (50, 5),
+    (41, 32),
+];
+
+fn largest_difference(a: &[f64], b: &[f64]) -> f64 {
+    a.iter()
+        .zip(b)
+        .map(|(a, b)| (a - b).abs())
+        .fold(0.0, f64::max)
+}
+
+/// What the last layer of the reference changes.
+fn unsettled(m: &[f64], n: usize, k: usize) -> f64 {
+    let m = DMatrix::from_row_slice(n, n, m);
+    let layers = builtin();
+    let last = reference::decompose(&m, k, &layers).u;
+    let before = reference::decompose(&m, k, &layers[..layers.len() - 1]).u;
+    (&last - before).norm() / last.norm()
+}
+
+#[test]
+fn f64_kernels_match_the_reference() {
+    for isa in isas() {
+        for shapes in [Shapes::Lanes, Shapes::Single] {
+            for (n, k) in SIZES {
+                let m = matrix(n, k, n as u64);
+                let got = on(isa, shapes, n, k, &m);
+                let want = reference::decompose(&DMatrix::from_row_slice(n, n, &m), k, &builtin());
+                let scale = want.l.amax();
+                let name = kernel(isa);
+                let error = largest_difference(&got.l, want.l.as_slice()) / scale;
+                assert!(
+                    error < 1e-9,
+                    "{name:?} {shapes:?} n = {n}, k = {k}: L differs by {error}"
+                );
+                let error = largest_difference(&got.s, want.s.as_slice()) / scale;
+                assert!(
+                    error < 1e-9,
+                    "{name:?} {shapes:?} n = {n}, k = {k}: S differs by {error}"
+                );
+                let u = DMatrix::from_row_slice(n, k, &got.u);
+                let error = (u - want.u).amax() / scale.sqrt();
+                assert!(
+                    error < 1e-6,
+                    "{name:?} {shapes:?} n = {n}, k = {k}: U differs by {error}"
+                );
+                let report = got.reports[0];
+                let residual = want.s.norm() / DMatrix::from_row_slice(n, n, &m).norm();
+                assert!((f64::from(report.residual) - residual).abs() < 1e-6);
+                let error = (f64::from(report.l1) - want.s.abs().sum()).abs() / want.l.abs().sum();
+                assert!(
+                    error < 1e-6,
+                    "{name:?} {shapes:?} n = {n}, k = {k}: l1 differs by {error}"
+                );
+                let threshold = 0.01 * (0..n).map(|i| m[i * n + i]).sum::<f64>() / n as f64;
+                let small = got.s.iter().filter(|x| x.abs() <= threshold).count();
+                assert!((f64::from(report.sparsity) - small as f64 / (n * n) as f64).abs() < 1e-6);
+                let case = format!("{name:?} {shapes:?} n = {n}, k = {k} {report:?}");
+                let error = f64::from(report.unsettled) - unsettled(&m, n, k);
+                assert!(error.abs() < 1e-5, "{case}");
+                let specific = (0..n).map(|i| want.s[(i, i)] / m[i * n + i]);
+                let error = f64::from(report.least_specific) - specific.fold(f64::MAX, f64::min);
+                assert!(error.abs() < 1e-6, "{case}");
+                assert_eq!(
+                    (report.missing, report.first_bad),
+                    (0, Report::NONE),
+                    "{case}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn f32_kernels_match_the_reference() {
+    for isa in isas() {
+        for shapes in [Shapes::Lanes, Shapes::Single] {
+            for (n, k) in [(2, 1), (5, 2), (9, 3), (20, 3), (33, 4), (50, 5)] {
+                let m = matrix(n, k, 7);
+                let small: Vec<f32> = m.iter().map(|&x| x as f32).collect();
+                let got: Vec<f64> = on(isa, shapes, n, k, &small)
+                    .l
+                    .iter()
+                    .map(|&x| f64::from(x))
+                    .collect();
+                let want = reference::decompose(&DMatrix::from_row_slice(n, n, &m), k, &builtin());
+                let error = largest_difference(&got, want.l.as_slice()) / want.l.amax();
+                assert!(
+                    error < 2e-4,
+                    "{:?} {shapes:?} n = {n}, k = {k}: {error}",
+                    kernel(isa)
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn both_shapes_agree_to_the_bit() {
+    fn check<F: Real>() {
+        for isa in isas() {
+            for (n, k) in SIZES {
+                let m: Vec<F> = (0..19)
+                    .flat_map(|seed| matrix(n, k, seed))
+                    .map(F::from_f64)
+                    .collect();
+                let lanes = on(isa, Shapes::Lanes, n, k, &m);
+                let single = on(isa, Shapes::Single, n, k, &m);
+                let both = on(isa, Shapes::Both, n, k, &m);
+                for other in [single, both] {
+                    let name = kernel(isa);
+                    assert_eq!(lanes.u, other.u, "{name:?} n = {n}, k = {k}");
+                    assert_eq!(lanes.l, other.l, "{name:?} n = {n}, k = {k}");
+                    assert_eq!(lanes.s, other.s, "{name:?} n = {n}, k = {k}");
+                    assert_eq!(lanes.reports, other.reports, "{name:?} n = {n}, k = {k}");
+                }
+            }
+        }
+    }
+    check::<f32>();
+    check::<f64>();
+}
+
+/// With vectors of this type, whatever the machine has.
+fn at_width<V: Vector>(
+    vectors: Vectors<V>,
+    shapes: Shapes,
+    n: usize,
+    k: usize,
+    m: &[V::Scalar],
+) -> Results<V::Scalar> {
+    run(n, k, m, |engine, batch| {
+        let mut workspace = Workspace::new(engine.workspace_len_for(vectors)).unwrap();
+        engine.walk(vectors, &mut workspace, batch, shapes).unwrap();
+    })
+}
+
+/// The widths of AVX-512, from the same source, on vectors made of narrower ones.
+#[test]
+#[cfg_attr(not(target_arch = "x86_64"), allow(irrefutable_let_patterns))]
+fn every_width_gives_the_same_bits() {
+    use fearless_simd::{f32x4, f32x8, f32x16, f64x2, f64x4, f64x8};
+    let Isa::Portable(simd) = Isa::portable() else {
+        unreachable!()
+    };
+    for (n, k) in SIZES {
+        let m: Vec<f64> = (0..19).flat_map(|seed| matrix(n, k, seed)).collect();
+        let m32: Vec<f32> = m.iter().map(|&x| x as f32).collect();
+        for shapes in [Shapes::Lanes, Shapes::Single] {
+            let narrow = at_width(Vectors::<f32x4<_>>::new(simd), shapes, n, k, &m32);
+            let middle = at_width(Vectors::<f32x8<_>>::new(simd), shapes, n, k, &m32);
+            let wide = at_width(Vectors::<f32x16<_>>::new(simd), shapes, n, k, &m32);
+            assert_eq!(narrow.l, middle.l, "{shapes:?} n = {n}, k = {k}");
+            assert_eq!(narrow.l, wide.l, "{shapes:?} n = {n}, k = {k}");
+            assert_eq!(narrow.reports, wide.reports, "{shapes:?} n = {n}, k = {k}");
+            let narrow = at_width(Vectors::<f64x2<_>>::new(simd), shapes, n, k, &m);
+            let middle = at_width(Vectors::<f64x4<_>>::new(simd), shapes, n, k, &m);
+            let wide = at_width(Vectors::<f64x8<_>>::new(simd), shapes, n, k, &m);
+            assert_eq!(narrow.l, middle.l, "{shapes:?} n = {n}, k = {k}");
+            assert_eq!(narrow.l, wide.l, "{shapes:?} n = {n}, k = {k}");
+        }
+    }
+}
+
+/// 1/s is no normal number at the largest of these scales.
+#[test]
+fn scaling_is_exact_up_to_the_largest_numbers() {
+    let (n, k) = (20, 3);
+    let m: Vec<f32> = matrix(n, k, 5).iter().map(|&x| x as f32).collect();
+    for isa in isas() {
+        for shapes in [Shapes::Lanes, Shapes::Single] {
+            let plain = on(isa, shapes, n, k, &m);
+            for power in [-110, -60, 60, 110, 116, 117, 118, 119, 120, 121] {
+                let factor = 2_f32.powi(power);
+                let large: Vec<f32> = m.iter().map(|x| x * factor).collect();
+                let got = on(isa, shapes, n, k, &large);
+                let name = kernel(isa);
+                for (a, b) in plain.l.iter().zip(&got.l) {
+                    assert_eq!(a * factor, *b, "{name:?} {shapes:?} 2^{power}");
+                }
+                assert_eq!(plain.reports[0].residual, got.reports[0].residual);
+            }
+        }
+    }
+}

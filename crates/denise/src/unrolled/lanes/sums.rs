@@ -1,0 +1,119 @@
+//! Sums over the rows and over the entries of the matrix in each lane.
+
+use super::{Lanes, SIDE, place};
+use crate::simd::{Real, Vector, Vectors};
+use crate::unrolled::partial::{PARTIAL_SUMS, fold};
+use crate::unrolled::rank::by_rank;
+use crate::unrolled::shape::Sums;
+use crate::unrolled::triangle::triangle;
+
+impl<V: Vector> Sums<V> for Lanes<V> {
+    #[inline(always)]
+    fn sum(self, numbers: &[V::Array]) -> V {
+        let vectors = self.vectors;
+        let mut partial = [vectors.zero(); PARTIAL_SUMS];
+        let (eights, rest) = numbers[..self.n].as_chunks::<PARTIAL_SUMS>();
+        for eight in eights {
+            for g in 0..PARTIAL_SUMS {
+                partial[g] += vectors.load(&eight[g]);
+            }
+        }
+        for g in 0..PARTIAL_SUMS {
+            if g < rest.len() {
+                partial[g] += vectors.load(&rest[g]);
+            }
+        }
+        fold(partial, PARTIAL_SUMS)
+    }
+
+    #[inline(always)]
+    fn least(self, numbers: &[V::Array]) -> V {
+        let mut least = self.vectors.splat(V::Scalar::MAX);
+        for number in &numbers[..self.n] {
+            least = least.min(self.vectors.load(number));
+        }
+        least
+    }
+
+    #[inline(never)]
+    fn gram(self, k: usize, x: &[V::Array], y: &[V::Array], g: &mut [V::Array]) {
+        by_rank(
+            self.vectors,
+            k,
+            #[inline(always)]
+            move |k| {
+                for a in 0..k {
+                    for b in 0..=a {
+                        let dot = dot(self.vectors, k, (x, a), (y, b));
+                        dot.store_array(&mut g[triangle(a) + b]);
+                    }
+                }
+            },
+        );
+    }
+
+    #[inline(always)]
+    fn sum_entries(self, sums: &mut [V::Array], term: impl Fn(usize) -> V) -> V {
+        for (i, sum) in sums[..self.n].iter_mut().enumerate() {
+            let mut left = self.vectors.zero();
+            for j in 0..i {
+                left += term(place(i, j));
+            }
+            (left + left + term(place(i, i))).store_array(sum);
+        }
+        self.sum(sums)
+    }
+
+    #[inline(always)]
+    fn diagonal(self, matrix: &[V::Array], row: usize) -> V {
+        if row < self.n {
+            self.vectors.load(&matrix[place(row, row)])
+        } else {
+            self.vectors.zero()
+        }
+    }
+
+    #[inline(always)]
+    fn extremes(self, raw: &[V::Array]) -> (V, V) {
+        let zero = self.vectors.zero();
+        // Two of each: one would wait for itself.
+        let (mut largest, mut poison) = ([zero; 2], [zero; 2]);
+        let (pairs, _) = raw.as_chunks::<2>();
+        for pair in pairs {
+            for e in 0..2 {
+                let x = self.vectors.load(&pair[e]);
+                largest[e] = largest[e].max(x.abs());
+                poison[e] = x.mul_add(zero, poison[e]);
+            }
+        }
+        (largest[0].max(largest[1]), poison[0] + poison[1])
+    }
+}
+
+/// Σ over the rows of x_ia y_ib. Padded rows are zero.
+#[inline(always)]
+fn dot<V: Vector>(
+    vectors: Vectors<V>,
+    k: usize,
+    (x, a): (&[V::Array], usize),
+    (y, b): (&[V::Array], usize),
+) -> V {
+    let mut partial = [vectors.zero(); PARTIAL_SUMS];
+    let size = PARTIAL_SUMS * k;
+    for eight in 0..x.len() / size {
+        let (x, y) = (&x[eight * size..][..size], &y[eight * size..][..size]);
+        for g in 0..PARTIAL_SUMS {
+            partial[g] += vectors.load(&x[g * k + a]) * vectors.load(&y[g * k + b]);
+        }
+    }
+    // There are rows for whole blocks only: four may be left.
+    let rest = x.len() % size;
+    if rest > 0 {
+        let (x, y) = (&x[x.len() - rest..], &y[y.len() - rest..]);
+        let (x, y) = (&x[..SIDE * k], &y[..SIDE * k]);
+        for g in 0..SIDE {
+            partial[g] += vectors.load(&x[g * k + a]) * vectors.load(&y[g * k + b]);
+        }
+    }
+    fold(partial, PARTIAL_SUMS)
+}

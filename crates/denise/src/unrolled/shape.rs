@@ -1,0 +1,123 @@
+//! How matrices lie in vectors, and what the forward pass asks of that.
+//!
+//! There are two shapes: `lanes` puts a matrix in each lane, `single` a row. Each of their files implements one
+//! of the traits below, so `lanes/weigh.rs` and `single/weigh.rs` say the same in two ways. Both add in the same
+//! order, so they agree to the bit.
+//!
+//! What a shape marks as not inlined is a hot loop: in the midst of the whole network the compiler runs out of
+//! registers.
+
+use crate::simd::{Vector, Vectors};
+
+/// A shape, with everything that the network needs of it.
+pub(super) trait Shape<V: Vector>:
+    Pack<V> + Sums<V> + Multiply<V> + Weigh<V> + Split<V>
+{
+}
+
+impl<V: Vector, T: Pack<V> + Sums<V> + Multiply<V> + Weigh<V> + Split<V>> Shape<V> for T {}
+
+/// How large things are.
+pub(super) trait Layout<V: Vector>: Copy {
+    fn vectors(self) -> Vectors<V>;
+    fn n(self) -> usize;
+    /// Vector rows of an n×k factor.
+    fn rows(self) -> usize;
+    /// Vectors in a symmetric n×n matrix.
+    fn matrix(self) -> usize;
+}
+
+/// Between tables of numbers and vectors.
+pub(super) trait Pack<V: Vector>: Layout<V> {
+    /// Reads the lower triangles of row-major matrices; lanes without a matrix repeat the last one.
+    fn pack(self, matrices: &[V::Scalar], raw: &mut [V::Array]);
+    /// Writes symmetric matrices row-major.
+    fn unpack(self, matrix: &[V::Array], matrices: &mut [V::Scalar]);
+    /// Writes the rows of factors as row-major n×k tables.
+    fn unpack_rows(self, k: usize, rows: &[V::Array], tables: &mut [V::Scalar]);
+    /// Spreads a table over vector rows. It has k columns, one after the other, with zeros past n.
+    fn spread(self, k: usize, table: &[V::Scalar], rows: &mut [V::Array]);
+}
+
+/// Sums over rows and over entries.
+pub(super) trait Sums<V: Vector>: Layout<V> {
+    /// Σ over the rows of a number for each, in every lane that needs it. Rows past n are zero.
+    fn sum(self, numbers: &[V::Array]) -> V;
+    /// The least of the first n of these numbers, likewise.
+    fn least(self, numbers: &[V::Array]) -> V;
+    /// `g` = the lower triangle of xᵀ y, likewise, for two n×k factors.
+    fn gram(self, k: usize, x: &[V::Array], y: &[V::Array], g: &mut [V::Array]);
+    /// Σ over all entries of a symmetric function of them; `term` takes the entry's place in a matrix
+    /// and gives 0 for an entry of 0. `sums` is scratch.
+    fn sum_entries(self, sums: &mut [V::Array], term: impl Fn(usize) -> V) -> V;
+    /// The diagonal entries of one vector row.
+    fn diagonal(self, matrix: &[V::Array], row: usize) -> V;
+    /// The largest |M_ij|, and the sum of 0·M_ij, which is not zero if an entry is not finite.
+    fn extremes(self, raw: &[V::Array]) -> (V, V);
+
+    /// The mean of a number over the rows.
+    #[inline(always)]
+    fn mean(self, numbers: &[V::Array]) -> V {
+        self.sum(numbers) * self.vectors().number(1.0 / self.n() as f64)
+    }
+}
+
+/// Products with a symmetric matrix.
+pub(super) trait Multiply<V: Vector>: Layout<V> {
+    /// `out` = `matrix` · `x`, both n×k.
+    fn multiply(self, k: usize, matrix: &[V::Array], x: &[V::Array], out: &mut [V::Array]);
+}
+
+/// The weights of a layer, and the sums that they weigh.
+pub(super) trait Weigh<V: Vector>: Layout<V> {
+    /// From R = M̂ − U Uᵀ the weights w, and from them what the rows' steps need: see [`Terms`]. `own` is
+    /// u_j u_jᵀ of every row if A_i is wanted.
+    fn accumulate(
+        self,
+        k: usize,
+        influence: Influence<V>,
+        m: &[V::Array],
+        u: &[V::Array],
+        own: Option<&[V::Array]>,
+        terms: Terms<'_, V>,
+    );
+}
+
+/// What [`Weigh::accumulate`] computes for every row.
+pub(super) struct Terms<'a, V: Vector> {
+    /// Room for w, if A_i is wanted.
+    pub(super) w: &'a mut [V::Array],
+    /// Room for w R.
+    pub(super) c: &'a mut [V::Array],
+    /// A_i = Σ_j w_ij u_j u_jᵀ, if wanted.
+    pub(super) a: &'a mut [V::Array],
+    /// b_i = Σ_j w_ij R_ij u_j.
+    pub(super) b: &'a mut [V::Array],
+    /// Σ |R_ij| over j < i.
+    pub(super) sums: &'a mut [V::Array],
+    /// Σ w_ij over all j, unless A_i is wanted; not zero for padding.
+    pub(super) trust: &'a mut [V::Array],
+}
+
+/// The weight function of a layer: w = `scale` / (`scale` + R²) off the diagonal, and on it
+/// w = `diagonal_trust` / (`diagonal_scale` + R²).
+#[derive(Clone, Copy)]
+pub(super) struct Influence<V> {
+    pub(super) scale: V,
+    pub(super) diagonal_scale: V,
+    pub(super) diagonal_trust: V,
+}
+
+/// The result.
+pub(super) trait Split<V: Vector>: Layout<V> {
+    /// L = `scale` U Uᵀ and S = M − L, both saturating at the largest finite value.
+    fn split(
+        self,
+        k: usize,
+        scale: V,
+        m: &[V::Array],
+        u: &[V::Array],
+        l: &mut [V::Array],
+        s: &mut [V::Array],
+    );
+}

@@ -1,0 +1,559 @@
+//! The classical methods against the LRS library's results, and what they promise for any matrix.
+
+use denise::classical::{Method, Solver};
+use denise::{Outputs, Status};
+use nalgebra::{DMatrix, SymmetricEigen};
+
+const N: usize = 20;
+const SIZE: usize = N * N;
+
+/// The numbers of a NumPy file of format 1.0 with `f64`, C order.
+fn npy(name: &str) -> Vec<f64> {
+    let path = format!(
+        "{}/../../tests/data/lrs_golden/{name}.npy",
+        env!("CARGO_MANIFEST_DIR")
+    );
+    let bytes = std::fs::read(&path).expect(&path);
+    assert_eq!(&bytes[..8], b"\x93NUMPY\x01\x00", "{path}");
+    let header = usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
+    let text = String::from_utf8_lossy(&bytes[10..10 + header]);
+    assert!(
+        text.contains("'<f8'") && text.contains("'fortran_order': False"),
+        "{path}: {text}"
+    );
+    let values = bytes[10 + header..].as_chunks::<8>().0;
+    values.iter().map(|&x| f64::from_le_bytes(x)).collect()
+}
+
+fn solve(method: Method, n: usize, k: usize, lambda: f64, m: &[f64]) -> (Vec<f64>, Vec<f64>) {
+    let (mut l, mut s) = (vec![0.0; m.len()], vec![0.0; m.len()]);
+    let mut solver = Solver::new(method, n, k, lambda).expect("supported");
+    solver
+        .solve(m, Outputs::parts(&mut l, &mut s))
+        .expect("finite");
+    (l, s)
+}
+
+fn norm(x: &[f64]) -> f64 {
+    x.iter().map(|x| x * x).sum::<f64>().sqrt()
+}
+
+fn distance(x: &[f64], y: &[f64]) -> f64 {
+    assert_eq!(x.len(), y.len());
+    x.iter()
+        .zip(y)
+        .map(|(x, y)| (x - y) * (x - y))
+        .sum::<f64>()
+        .sqrt()
+}
+
+/// λ of the matrices for PCP and IALM.
+fn lambdas() -> Vec<f64> {
+    npy("lambda_times_sqrt_n")
+        .iter()
+        .map(|c| c / (N as f64).sqrt())
+        .collect()
+}
+
+/// Compares all 48 matrices with a file.
+fn compare(method: Method, lambda: impl Fn(usize) -> f64, l: &str, s: Option<&str>, most: f64) {
+    let (m, l) = (npy("M"), npy(l));
+    let s = s.map(npy);
+    assert_eq!(m.len(), 48 * SIZE);
+    let mut worst = 0.0_f64;
+    for (i, m) in m.chunks_exact(SIZE).enumerate() {
+        let part = i * SIZE..(i + 1) * SIZE;
+        let (own_l, own_s) = solve(method, N, 3, lambda(i), m);
+        let error = distance(&own_l, &l[part.clone()]) / norm(&l[part.clone()]);
+        assert!(
+            error <= most,
+            "{method:?}, matrix {i}: L differs by {error:e}"
+        );
+        worst = worst.max(error);
+        if let Some(s) = &s {
+            let error = distance(&own_s, &s[part.clone()]) / norm(&s[part]);
+            assert!(
+                error <= most,
+                "{method:?}, matrix {i}: S differs by {error:e}"
+            );
+            worst = worst.max(error);
+        }
+    }
+    println!("{method:?}: largest relative difference {worst:.1e}");
+}
+
+#[test]
+fn pcp_matches_the_lrs_library() {
+    let lambdas = lambdas();
+    compare(Method::Pcp, |i| lambdas[i], "pcp_L", Some("pcp_S"), 1e-6);
+}
+
+#[test]
+fn ialm_matches_the_lrs_library() {
+    let lambdas = lambdas();
+    compare(Method::Ialm, |i| lambdas[i], "ialm_L", Some("ialm_S"), 1e-6);
+}
+
+#[test]
+fn fpcp_matches_the_lrs_library() {
+    compare(Method::Fpcp, |_| 0.0, "fpcp_L", None, 1e-6);
+}
+
+#[test]
+fn rpca_gd_matches_the_lrs_library() {
+    compare(Method::RpcaGd, |_| 0.0, "rpcagd_L", None, 1e-3);
+}
+
+fn residual(m: &[f64], l: &[f64]) -> f64 {
+    distance(m, l) / norm(m)
+}
+
+/// Entries or eigenvalues that are equal, and correlations rounded to two decimals: where a method must choose between
+/// entries, it has the choice of the LRS library (`tests/data/lrs_golden/ties.m`).
+#[test]
+fn ties_are_broken_as_in_the_lrs_library() {
+    let all = npy("ties_M");
+    // Where the k-th eigenvalue is as large as the next one, or where entries of M − L become equal on the way (14),
+    // roundings choose. L is then another one of the same quality.
+    let cases: [(Method, usize, &str, &[usize]); 3] = [
+        (Method::RpcaGd, 1, "ties_rpcagd_1_L", &[4, 5, 8]),
+        (
+            Method::RpcaGd,
+            3,
+            "ties_rpcagd_3_L",
+            &[1, 2, 3, 4, 5, 8, 9, 10, 11, 14],
+        ),
+        (Method::Fpcp, 3, "ties_fpcp_L", &[1, 2, 4, 5, 8, 9, 10, 11]),
+    ];
+    for (method, k, name, free) in cases {
+        let expected = npy(name);
+        let pairs = all.chunks_exact(SIZE).zip(expected.chunks_exact(SIZE));
+        for (i, (m, theirs)) in pairs.enumerate() {
+            let (l, _) = solve(method, N, k, 0.0, m);
+            let what = format!("{method:?} k = {k}, matrix {i}");
+            assert!(l.iter().all(|x| x.is_finite()), "{what}");
+            // Of the identity matrix the LRS library's RPCA-GD makes NaN.
+            if theirs.iter().any(|x| x.is_nan()) {
+                assert_eq!((method, i), (Method::RpcaGd, 8));
+            } else if free.contains(&i) {
+                let worse = residual(m, &l) - residual(m, theirs);
+                assert!(worse < 0.05, "{what}: residual larger by {worse}");
+            } else {
+                let difference = distance(&l, theirs) / norm(m);
+                assert!(difference < 1e-5, "{what}: L differs by {difference:e}");
+            }
+        }
+    }
+}
+
+/// What RPCA-GD takes for outliers is symmetric, and at most ⌊λn⌋ entries of a row, also where all are equal.
+#[test]
+fn rpca_gd_keeps_what_equal_entries_have_in_common() {
+    for n in [10, 20, 33] {
+        let ones = vec![1.0; n * n];
+        let (l, _) = solve(Method::RpcaGd, n, 1, 0.0, &ones);
+        assert!(residual(&ones, &l) < 1e-3, "n = {n}");
+        let equal = symmetric(n, |i, j| if i == j { 1.0 } else { 0.3 });
+        let (l, _) = solve(Method::RpcaGd, n, 1, 0.0, &equal);
+        // The diagonal alone, if L is the rest.
+        let most = (n as f64).sqrt() / norm(&equal);
+        assert!(
+            residual(&equal, &l) < most,
+            "n = {n}: {}",
+            residual(&equal, &l)
+        );
+    }
+}
+
+#[test]
+fn defaults_are_the_papers_values() {
+    let m = npy("M");
+    let root = (N as f64).sqrt();
+    let papers = [
+        (Method::Pcp, 0.56 / root),
+        (Method::Ialm, 0.56 / root),
+        (Method::Fpcp, 1.0 / root),
+        (Method::RpcaGd, 0.1),
+    ];
+    for (method, lambda) in papers {
+        let expected = solve(method, N, 3, lambda, &m[..SIZE]);
+        assert_eq!(solve(method, N, 3, 0.0, &m[..SIZE]), expected);
+        assert_eq!(solve(method, N, 3, -1.0, &m[..SIZE]), expected);
+        assert_ne!(solve(method, N, 3, 2.0 * lambda, &m[..SIZE]), expected);
+    }
+}
+
+#[test]
+fn eigen_truncation_agrees_with_nalgebra() {
+    for m in npy("M").chunks_exact(SIZE) {
+        let (l, s) = solve(Method::Eigen, N, 3, 0.0, m);
+        let tolerance = 1e-14 * norm(m);
+        let mut eigen = SymmetricEigen::new(DMatrix::from_row_slice(N, N, m));
+        let mut order: Vec<f64> = eigen.eigenvalues.iter().copied().collect();
+        order.sort_by(|x, y| y.total_cmp(x));
+        eigen
+            .eigenvalues
+            .apply(|x| *x = if *x >= order[2] { x.max(0.0) } else { 0.0 });
+        let expected = eigen.recompose();
+        assert!(distance(&l, expected.as_slice()) < 1e-12 * norm(m));
+        assert!(
+            l.iter()
+                .zip(&s)
+                .zip(m)
+                .all(|((l, s), m)| (l + s - m).abs() < tolerance)
+        );
+    }
+}
+
+/// A generator of numbers in −1 .. 1 that depends on nothing but its seed.
+fn numbers(seed: u64) -> impl FnMut() -> f64 {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
+    }
+}
+
+fn symmetric(n: usize, mut entry: impl FnMut(usize, usize) -> f64) -> Vec<f64> {
+    let mut m = vec![0.0; n * n];
+    for i in 0..n {
+        for j in 0..=i {
+            m[i * n + j] = entry(i, j);
+            m[j * n + i] = m[i * n + j];
+        }
+    }
+    m
+}
+
+/// U Uᵀ of rank k plus a few large entries.
+fn low_rank_plus_sparse(n: usize, k: usize, seed: u64) -> Vec<f64> {
+    let mut number = numbers(seed);
+    let u: Vec<f64> = (0..n * k).map(|_| 2.0 * number()).collect();
+    let mut m = symmetric(n, |i, j| (0..k).map(|a| u[i * k + a] * u[j * k + a]).sum());
+    for i in 0..n {
+        for j in 0..i {
+            if number() > 0.8 {
+                let x = number();
+                for (i, j) in [(i, j), (j, i)] {
+                    m[i * n + j] += x;
+                    m[i * n + i] += x.abs();
+                }
+            }
+        }
+    }
+    m
+}
+
+/// Matrices that are not what the methods are made for, with n and a name.
+fn odd_matrices() -> Vec<(usize, &'static str, Vec<f64>)> {
+    let mut all = Vec::new();
+    for n in [2, 3, 5, 11, 20, 33] {
+        let mut number = numbers(n as u64);
+        let x: Vec<f64> = (0..n).map(|_| number()).collect();
+        all.push((n, "zero", vec![0.0; n * n]));
+        all.push((
+            n,
+            "identity",
+            symmetric(n, |i, j| f64::from(u8::from(i == j))),
+        ));
+        all.push((
+            n,
+            "minus identity",
+            symmetric(n, |i, j| -f64::from(u8::from(i == j))),
+        ));
+        all.push((n, "ones", vec![1.0; n * n]));
+        all.push((n, "rank one", symmetric(n, |i, j| x[i] * x[j])));
+        all.push((n, "indefinite", symmetric(n, |_, _| number())));
+        all.push((
+            n,
+            "spike",
+            symmetric(n, |i, j| if (i, j) == (1, 0) { 7.0 } else { 0.0 }),
+        ));
+        all.push((n, "signs", symmetric(n, |_, _| number().signum())));
+        all.push((
+            n,
+            "graded",
+            symmetric(n, |i, j| 10_f64.powi(-((i + j) as i32))),
+        ));
+        all.push((n, "low rank", low_rank_plus_sparse(n, 1, n as u64)));
+    }
+    all
+}
+
+#[test]
+fn every_finite_matrix_gives_finite_symmetric_results() {
+    let scales = [1.0, 5e-324, 1e-310, 1e-160, 1e-20, 1e20, 1e160, 8e307];
+    for (n, name, m) in odd_matrices() {
+        let most = m.iter().fold(1.0_f64, |most, x| most.max(x.abs()));
+        for scale in scales {
+            // Up to the largest finite number.
+            let m: Vec<f64> = m.iter().map(|x| x / most * scale).collect();
+            for method in Method::ALL {
+                for lambda in [0.0, 1e-300, 0.3, 1e300] {
+                    if method == Method::RpcaGd && lambda >= 1.0 {
+                        continue;
+                    }
+                    let what = format!("{method:?} λ {lambda} on {name}, n = {n}, times {scale}");
+                    let (l, s) = solve(method, n, 1, lambda, &m);
+                    assert!(l.iter().chain(&s).all(|x| x.is_finite()), "{what}");
+                    for i in 0..n {
+                        for j in 0..i {
+                            assert_eq!(l[i * n + j].to_bits(), l[j * n + i].to_bits(), "{what}");
+                            assert_eq!(s[i * n + j].to_bits(), s[j * n + i].to_bits(), "{what}");
+                        }
+                    }
+                    if name == "zero" {
+                        assert!(l.iter().chain(&s).all(|&x| x == 0.0), "{what}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn parts_add_up() {
+    for (n, name, m) in odd_matrices() {
+        for method in Method::ALL {
+            let (l, s) = solve(method, n, 1, 0.0, &m);
+            let sum: Vec<f64> = l.iter().zip(&s).map(|(l, s)| l + s).collect();
+            // The tolerances of the stopping rules; PCP's looks at the change and not at this.
+            let most = match method {
+                Method::Pcp => 1e-3,
+                Method::Ialm => 1e-7,
+                _ => 1e-15,
+            };
+            let gap = distance(&sum, &m);
+            assert!(
+                gap <= most * norm(&m),
+                "{method:?} on {name}, n = {n}: {gap:e}"
+            );
+        }
+    }
+}
+
+#[test]
+fn known_answers() {
+    // A rank-one matrix is its own low-rank part for the methods that take the rank.
+    let (n, u) = (12, numbers(3));
+    let u: Vec<f64> = std::iter::repeat_with(u).take(n).collect();
+    let m = symmetric(n, |i, j| u[i] * u[j]);
+    for method in [Method::Eigen, Method::Fpcp] {
+        let (l, _) = solve(method, n, 1, 0.0, &m);
+        assert!(distance(&l, &m) < 1e-13, "{method:?}");
+    }
+    // λ so large that no S pays, and so small that no L does.
+    let m = low_rank_plus_sparse(12, 2, 4);
+    for method in [Method::Pcp, Method::Ialm] {
+        let (l, s) = solve(method, 12, 0, 1e3, &m);
+        assert!(s.iter().all(|&x| x == 0.0), "{method:?}");
+        let gap = distance(&l, &m) / norm(&m);
+        assert!(gap < 1e-3, "{method:?}: {gap:e}");
+        let (l, s) = solve(method, 12, 0, 1e-3, &m);
+        let share = norm(&l) / norm(&m);
+        assert!(share < 1e-3, "{method:?}: {share:e}");
+        assert!(distance(&s, &m) < 1e-3 * norm(&m), "{method:?}");
+    }
+    // Eigenvalues of a diagonal matrix; the negative one counts for the methods that take magnitudes.
+    let d = [3.0, -9.0, 5.0, 1.0];
+    let m = symmetric(4, |i, j| if i == j { d[i] } else { 0.0 });
+    let (l, _) = solve(Method::Eigen, 4, 2, 0.0, &m);
+    assert!(
+        distance(
+            &l,
+            &symmetric(4, |i, j| if i == j && (i == 0 || i == 2) {
+                d[i]
+            } else {
+                0.0
+            })
+        ) < 1e-13
+    );
+    let (l, _) = solve(Method::Fpcp, 4, 1, 0.0, &m);
+    assert!(
+        distance(
+            &l,
+            &symmetric(4, |i, j| if i == j && i == 1 { d[i] } else { 0.0 })
+        ) < 1e-13
+    );
+}
+
+#[test]
+fn scale_equivariance() {
+    let m = npy("M");
+    for (i, m) in m.chunks_exact(SIZE).enumerate().step_by(5) {
+        for method in Method::ALL {
+            // λ of FPCP is in the units of M.
+            let lambda = |scale: f64| {
+                if method == Method::Fpcp {
+                    0.2 * scale
+                } else {
+                    0.0
+                }
+            };
+            // PCP's stopping rule is the LRS library's above 1, and in the units of M below.
+            let base = if method == Method::Pcp {
+                1.0 / 1024.0
+            } else {
+                1.0
+            };
+            let m: Vec<f64> = m.iter().map(|x| x * base).collect();
+            let (l, s) = solve(method, N, 3, lambda(base), &m);
+            for factor in [
+                2_f64.powi(-30),
+                2_f64.powi(-300),
+                0.37,
+                if method == Method::Pcp {
+                    0.5
+                } else {
+                    2_f64.powi(300)
+                },
+            ] {
+                let scaled: Vec<f64> = m.iter().map(|x| x * factor).collect();
+                let (other_l, other_s) = solve(method, N, 3, lambda(base * factor), &scaled);
+                for (x, y) in [(&l, &other_l), (&s, &other_s)] {
+                    let y: Vec<f64> = y.iter().map(|y| y / factor).collect();
+                    if factor == 0.37 {
+                        let error = distance(x, &y) / norm(&m);
+                        assert!(error < 1e-8, "{method:?}, matrix {i}: {error:e}");
+                    } else {
+                        assert_eq!(x, &y, "{method:?}, matrix {i}, times {factor}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn permutation_equivariance() {
+    let m = npy("M");
+    let to = |i: usize| (7 * i + 3) % N;
+    for (i, m) in m.chunks_exact(SIZE).enumerate().step_by(5) {
+        let permuted = symmetric(N, |i, j| m[to(i).max(to(j)) * N + to(i).min(to(j))]);
+        for method in Method::ALL {
+            let (l, _) = solve(method, N, 3, 0.0, m);
+            let (other, _) = solve(method, N, 3, 0.0, &permuted);
+            let expected = symmetric(N, |i, j| l[to(i) * N + to(j)]);
+            let error = distance(&other, &expected) / norm(&expected);
+            assert!(error < 1e-6, "{method:?}, matrix {i}: {error:e}");
+        }
+    }
+}
+
+#[test]
+fn a_batch_is_its_matrices_one_by_one() {
+    let mut m = npy("M")[..6 * SIZE].to_vec();
+    m[2 * SIZE + 5 * N] = f64::NAN;
+    m[4 * SIZE] = f64::INFINITY;
+    // Above the diagonal nothing matters.
+    m[N - 1] = f64::NAN;
+    for method in Method::ALL {
+        let mut solver = Solver::new(method, N, 3, 0.0).expect("supported");
+        let (mut l, mut s) = (vec![0.0; m.len()], vec![0.0; m.len()]);
+        let error = solver
+            .solve(&m, Outputs::parts(&mut l, &mut s))
+            .expect_err("two are not finite");
+        assert_eq!(error.status, Status::NotFinite);
+        for i in 0..6 {
+            let part = i * SIZE..(i + 1) * SIZE;
+            if i == 2 || i == 4 {
+                assert!(l[part.clone()].iter().chain(&s[part]).all(|x| x.is_nan()));
+            } else {
+                let alone = solve(method, N, 3, 0.0, &m[part.clone()]);
+                assert_eq!(
+                    alone,
+                    (l[part.clone()].to_vec(), s[part].to_vec()),
+                    "{method:?} {i}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn arguments() {
+    let status = |method, n, k, lambda| {
+        Solver::new(method, n, k, lambda)
+            .map(|_| ())
+            .map_err(|e| e.status)
+    };
+    for method in Method::ALL {
+        assert_eq!(Method::from_code(method as i32), Some(method));
+        assert_eq!(status(method, 512, 3, 0.0), Ok(()));
+        assert_eq!(status(method, 513, 3, 0.0), Err(Status::Unsupported));
+        assert_eq!(status(method, 1, 1, 0.0), Err(Status::Argument));
+        assert_eq!(status(method, 0, 0, 0.0), Err(Status::Argument));
+        assert_eq!(status(method, 20, 3, f64::NAN), Err(Status::Argument));
+        assert_eq!(status(method, 20, 3, f64::INFINITY), Err(Status::Argument));
+        // The rank only matters where it is used.
+        for k in [0, 20, usize::MAX] {
+            assert_eq!(status(method, 20, k, 0.0).is_ok(), !method.takes_rank());
+        }
+        let mut solver = Solver::new(method, 2, 1, 0.0).expect("supported");
+        let error = solver
+            .solve(&[1.0; 4], Outputs::parts(&mut [0.0; 4], &mut [0.0; 8]))
+            .expect_err("lengths differ");
+        assert_eq!(error.status, Status::Shape);
+    }
+    assert_eq!(status(Method::RpcaGd, 20, 3, 1.0), Err(Status::Argument));
+    assert_eq!(Method::from_code(0), None);
+    assert_eq!(Method::from_code(6), None);
+}
+
+#[test]
+fn larger_matrices() {
+    for (method, n, k) in [
+        (Method::Eigen, 512, 32),
+        (Method::Fpcp, 512, 5),
+        (Method::RpcaGd, 256, 10),
+        (Method::Ialm, 100, 0),
+        (Method::Pcp, 60, 0),
+    ] {
+        let m = low_rank_plus_sparse(n, 5, 1);
+        let (l, s) = solve(method, n, k, 0.0, &m);
+        let sum: Vec<f64> = l.iter().zip(&s).map(|(l, s)| l + s).collect();
+        assert!(distance(&sum, &m) < 1e-3 * norm(&m), "{method:?}");
+        assert!(norm(&s) < 0.9 * norm(&m), "{method:?}");
+    }
+}
+
+/// The paper asks for decompositions that vary continuously. Between two matrices of the same kind: the largest ratio of the
+/// change of L to the change of M, for steps that get ever smaller. Where L jumps, the ratio grows with the
+/// number of steps.
+#[test]
+fn continuity_on_a_path() {
+    let m = npy("M");
+    for (from, to) in [(0, 1), (12, 13), (36, 37)] {
+        let (from, to) = (
+            &m[from * SIZE..(from + 1) * SIZE],
+            &m[to * SIZE..(to + 1) * SIZE],
+        );
+        for method in Method::ALL {
+            let mut solver = Solver::new(method, N, 3, 0.0).expect("supported");
+            let mut ratio = |steps: usize| {
+                let (mut l, mut s, mut old) = (vec![0.0; SIZE], vec![0.0; SIZE], vec![]);
+                let mut worst = 0.0_f64;
+                for step in 0..=steps {
+                    let t = step as f64 / steps as f64;
+                    let m: Vec<f64> = from.iter().zip(to).map(|(x, y)| x + t * (y - x)).collect();
+                    solver
+                        .solve(&m, Outputs::parts(&mut l, &mut s))
+                        .expect("finite");
+                    if step > 0 {
+                        worst = worst.max(distance(&l, &old) * steps as f64 / distance(from, to));
+                    }
+                    old.clone_from(&l);
+                }
+                worst
+            };
+            let (coarse, fine) = (ratio(50), ratio(400));
+            println!("{method:?}: {coarse:.2} in 50 steps, {fine:.2} in 400");
+            // The solution of the convex problem is continuous; the others cut a spectrum off or choose outliers.
+            if matches!(method, Method::Pcp | Method::Ialm) {
+                assert!(fine < 10.0, "{method:?}: {fine}");
+            }
+        }
+    }
+}

@@ -1,0 +1,435 @@
+//! What the network guarantees, over random, indefinite, rank-deficient, zero, tiny, huge and
+//! adversarial matrices.
+
+use denise::unrolled::{File, reference};
+use denise::{Element, InstructionSet, Model, Options, Outputs, Report, Status};
+use nalgebra::{DMatrix, SymmetricEigen};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngSeed};
+
+/// A generator of numbers that depends on nothing but its seed.
+struct Random(u64);
+
+impl Random {
+    fn uniform(&mut self) -> f64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        let x = (self.0 ^ (self.0 >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
+        (x >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    fn normal(&mut self) -> f64 {
+        (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    /// U Uᵀ plus a few large entries: what the network is for.
+    LowRankPlusSparse,
+    Covariance,
+    Indefinite,
+    RankOne,
+    Zero,
+    /// One entry only, on or off the diagonal.
+    Spike,
+    /// Negative definite.
+    Negative,
+    /// Blocks of very different scales.
+    Graded,
+    /// All entries equal, up to sign.
+    Signs,
+    /// A trace of zero.
+    Traceless,
+}
+
+const KINDS: [Kind; 10] = [
+    Kind::LowRankPlusSparse,
+    Kind::Covariance,
+    Kind::Indefinite,
+    Kind::RankOne,
+    Kind::Zero,
+    Kind::Spike,
+    Kind::Negative,
+    Kind::Graded,
+    Kind::Signs,
+    Kind::Traceless,
+];
+
+fn symmetric(n: usize, mut entry: impl FnMut(usize, usize) -> f64) -> DMatrix<f64> {
+    let mut m = DMatrix::zeros(n, n);
+    for i in 0..n {
+        for j in 0..=i {
+            m[(i, j)] = entry(i, j);
+            m[(j, i)] = m[(i, j)];
+        }
+    }
+    m
+}
+
+fn low_rank_plus_sparse(n: usize, k: usize, share: f64, random: &mut Random) -> DMatrix<f64> {
+    let u = DMatrix::from_fn(n, k, |_, _| random.normal());
+    let mut m = &u * u.transpose();
+    for i in 0..n {
+        for j in 0..i {
+            if random.uniform() < share {
+                let x = random.uniform() - 0.5;
+                m[(i, j)] += x;
+                m[(j, i)] += x;
+                m[(i, i)] += x.abs();
+                m[(j, j)] += x.abs();
+            }
+        }
+    }
+    m
+}
+
+fn matrix(kind: Kind, n: usize, k: usize, seed: u64) -> DMatrix<f64> {
+    let random = &mut Random(seed);
+    match kind {
+        Kind::LowRankPlusSparse => low_rank_plus_sparse(n, k, 0.1, random),
+        Kind::Covariance => {
+            let x = DMatrix::from_fn(n, n + 3, |_, _| random.normal());
+            &x * x.transpose()
+        }
+        Kind::Indefinite => symmetric(n, |_, _| random.normal()),
+        Kind::RankOne => {
+            let x = DMatrix::from_fn(n, 1, |_, _| random.normal());
+            &x * x.transpose()
+        }
+        Kind::Zero => DMatrix::zeros(n, n),
+        Kind::Spike => {
+            let (i, j) = (
+                (random.uniform() * n as f64) as usize,
+                (random.uniform() * n as f64) as usize,
+            );
+            let x = random.normal();
+            symmetric(n, |a, b| {
+                if (a, b) == (i.max(j), i.min(j)) {
+                    x
+                } else {
+                    0.0
+                }
+            })
+        }
+        Kind::Negative => {
+            let x = DMatrix::from_fn(n, n, |_, _| random.normal());
+            -(&x * x.transpose())
+        }
+        Kind::Graded => {
+            let scale: Vec<f64> = (0..n).map(|i| 10_f64.powi(-((i % 7) as i32))).collect();
+            symmetric(n, |i, j| {
+                scale[i] * scale[j] * (random.normal() + f64::from(u8::from(i == j)) * 4.0)
+            })
+        }
+        Kind::Signs => symmetric(n, |_, _| if random.uniform() < 0.5 { -1.0 } else { 1.0 }),
+        Kind::Traceless => symmetric(n, |i, j| if i == j { 0.0 } else { random.normal() }),
+    }
+}
+
+/// A type of matrix entries, for tests that run in both.
+trait Value: Element {
+    fn new(x: f64) -> Self;
+    fn get(self) -> f64;
+    const EPSILON: f64;
+}
+
+impl Value for f32 {
+    fn new(x: f64) -> f32 {
+        x as f32
+    }
+    fn get(self) -> f64 {
+        f64::from(self)
+    }
+    const EPSILON: f64 = f32::EPSILON as f64;
+}
+
+impl Value for f64 {
+    fn new(x: f64) -> f64 {
+        x
+    }
+    fn get(self) -> f64 {
+        self
+    }
+    const EPSILON: f64 = f64::EPSILON;
+}
+
+struct Split {
+    m: DMatrix<f64>,
+    u: DMatrix<f64>,
+    l: DMatrix<f64>,
+    s: DMatrix<f64>,
+    report: Report,
+}
+
+/// Splits `m`, rounded to F first, on its own and as the last of nine copies: both kernel shapes must agree.
+fn split<F: Value>(instruction_set: InstructionSet, m: &DMatrix<f64>, k: usize) -> Split {
+    let n = m.nrows();
+    let options = Options {
+        n,
+        k,
+        max_concurrency: 1,
+        instruction_set,
+        ..Options::default()
+    };
+    let model = Model::builtin(&options).expect("supported");
+    let one: Vec<F> = m.as_slice().iter().map(|&x| F::new(x)).collect();
+    let (mut u, mut l, mut s) = (
+        vec![F::new(0.0); n * k],
+        vec![F::new(0.0); n * n],
+        vec![F::new(0.0); n * n],
+    );
+    let mut reports = [Report::default()];
+    let out = Outputs {
+        u: Some(&mut u[..]),
+        l: Some(&mut l[..]),
+        s: Some(&mut s[..]),
+        reports: Some(&mut reports[..]),
+    };
+    model.decompose(&one, out).expect("finite");
+    let nine = one.repeat(9);
+    let mut l_nine = vec![F::new(0.0); nine.len()];
+    model
+        .decompose(
+            &nine,
+            Outputs {
+                l: Some(&mut l_nine[..]),
+                ..Outputs::default()
+            },
+        )
+        .expect("finite");
+    for copy in l_nine.chunks(n * n) {
+        assert!(
+            copy.iter()
+                .zip(&l)
+                .all(|(a, b)| a.get().to_bits() == b.get().to_bits())
+        );
+    }
+    let matrix = |rows, columns, x: &[F]| {
+        DMatrix::from_row_iterator(rows, columns, x.iter().map(|x| x.get()))
+    };
+    Split {
+        m: matrix(n, n, &one),
+        u: matrix(n, k, &u),
+        l: matrix(n, n, &l),
+        s: matrix(n, n, &s),
+        report: reports[0],
+    }
+}
+
+fn check_guarantees<F: Value>(
+    set: InstructionSet,
+    kind: Kind,
+    n: usize,
+    k: usize,
+    seed: u64,
+    scale: f64,
+) {
+    let given = matrix(kind, n, k, seed) * scale;
+    let Split { m, u, l, s, report } = split::<F>(set, &given, k);
+    let case = format!("{kind:?} n = {n}, k = {k}, seed = {seed}, scale = {scale:e}, {set:?}");
+    assert!(
+        u.iter()
+            .chain(l.iter())
+            .chain(s.iter())
+            .all(|x| x.is_finite()),
+        "{case}"
+    );
+    assert!(
+        [
+            report.l1,
+            report.residual,
+            report.sparsity,
+            report.unsettled,
+            report.least_specific
+        ]
+        .iter()
+        .all(|x| x.is_finite()),
+        "{case} {report:?}"
+    );
+    assert_eq!(l, l.transpose(), "{case}");
+    assert_eq!(s, s.transpose(), "{case}");
+    for ((m, l), s) in m.iter().zip(l.iter()).zip(s.iter()) {
+        let slack = F::EPSILON * (m.abs() + l.abs()).max(f64::MIN_POSITIVE);
+        assert!(
+            (l + s - m).abs() <= slack.max(1e-44),
+            "{case}: {l} + {s} is not {m}"
+        );
+    }
+    // The largest entry of a positive semidefinite matrix is on its diagonal.
+    let size = l.amax();
+    if size > 0.0 {
+        let eigen = SymmetricEigen::new(&l / size).eigenvalues;
+        let mut values: Vec<f64> = eigen.iter().copied().collect();
+        values.sort_by(f64::total_cmp);
+        let slack = 16.0 * n as f64 * F::EPSILON;
+        assert!(values[0] > -slack, "{case}: eigenvalue {}", values[0]);
+        assert!(
+            values[n - k - 1] < slack,
+            "{case}: rank above k: {}",
+            values[n - k - 1]
+        );
+        let product = (&u / size.sqrt()) * (&u / size.sqrt()).transpose();
+        assert!(
+            (product - &l / size).amax() < slack,
+            "{case}: L is not U Uᵀ"
+        );
+    }
+}
+
+/// The sets that this machine has.
+fn sets() -> Vec<InstructionSet> {
+    let all = [InstructionSet::Portable, InstructionSet::Avx2];
+    let here = |set: &InstructionSet| {
+        let options = Options {
+            instruction_set: *set,
+            ..Options::default()
+        };
+        match Model::builtin(&options) {
+            Ok(_) => true,
+            Err(error) => {
+                assert_eq!(error.status, Status::Unsupported);
+                false
+            }
+        }
+    };
+    all.into_iter().filter(here).collect()
+}
+
+fn sizes() -> impl Strategy<Value = (usize, usize)> {
+    (2_usize..40).prop_flat_map(|n| (Just(n), 1..n.min(33)))
+}
+
+proptest! {
+    // The same cases every time; another seed or more cases explore others.
+    #![proptest_config(Config { cases: 300, failure_persistence: None, rng_seed: RngSeed::Fixed(20), ..Config::default() })]
+
+    #[test]
+    fn guarantees_hold((n, k) in sizes(), kind in 0..KINDS.len(), seed in any::<u64>(), exponent in 0_usize..6) {
+        // The last is as far as the header promises that nothing is cut.
+        let largest = matrix(KINDS[kind], n, k, seed).amax().max(1.0);
+        let scale = [1.0, 1e-30, 1e30, 1e-6, 1e6, 1e-5 * f64::from(f32::MAX) / largest][exponent];
+        for set in sets() {
+            check_guarantees::<f32>(set, KINDS[kind], n, k, seed, scale);
+            let scale = if exponent == 5 { 1e-5 * f64::MAX / largest } else { scale };
+            check_guarantees::<f64>(set, KINDS[kind], n, k, seed, scale);
+        }
+    }
+
+    #[test]
+    fn finite_in_finite_out_whatever_the_entries(
+        (n, k) in sizes(),
+        entries in proptest::collection::vec(any::<f32>().prop_filter("finite", |x| x.is_finite()), 780),
+    ) {
+        // Bit patterns, so mostly of wildly different exponents, up to the largest finite numbers.
+        let m: Vec<f32> = (0..n * n).map(|at| entries[at % entries.len()]).collect();
+        let model = Model::builtin(&Options { n, k, max_concurrency: 1, ..Options::default() }).unwrap();
+        let (mut l, mut s) = (vec![0.0; n * n], vec![0.0; n * n]);
+        let mut reports = [Report::default()];
+        let out = Outputs { l: Some(&mut l[..]), s: Some(&mut s[..]), reports: Some(&mut reports[..]), u: None };
+        model.decompose(&m, out).unwrap();
+        prop_assert!(l.iter().chain(&s).all(|x| x.is_finite()));
+        let report = reports[0];
+        prop_assert!([report.l1, report.residual, report.sparsity, report.unsettled, report.least_specific].iter().all(|x| x.is_finite()), "{report:?}");
+    }
+
+    #[test]
+    fn powers_of_two_scale_exactly((n, k) in sizes(), kind in 0..KINDS.len(), seed in any::<u64>(), power in -60_i32..60) {
+        let m = matrix(KINDS[kind], n, k, seed).map(|x| f64::from(x as f32));
+        let factor = 2_f64.powi(power);
+        for set in sets() {
+            let (one, other) = (split::<f32>(set, &m, k), split::<f32>(set, &(&m * factor), k));
+            // Entries far below the largest may leave the normal range; all others are exact.
+            let normal = |x: f64| x == 0.0 || (x * factor).abs() > 1e-37 && x.abs() > 1e-37;
+            for (a, b) in one.l.iter().zip(other.l.iter()).chain(one.s.iter().zip(other.s.iter())) {
+                if normal(*a) {
+                    prop_assert_eq!(a * factor, *b);
+                }
+            }
+            prop_assert_eq!(one.report.residual, other.report.residual);
+            prop_assert_eq!(one.report.sparsity, other.report.sparsity);
+            prop_assert_eq!(one.report.unsettled, other.report.unsettled);
+            prop_assert_eq!(one.report.least_specific, other.report.least_specific);
+        }
+    }
+
+    /// Ω breaks ties, so a permuted matrix starts elsewhere: where L is determined, both arrive at it.
+    #[test]
+    fn permuting_m_permutes_l(seed in any::<u64>(), n in 16_usize..32, shift in 1_usize..15) {
+        let random = &mut Random(seed);
+        let m = low_rank_plus_sparse(n, 2, 0.02, random);
+        let order: Vec<usize> = (0..n).map(|i| (i + shift) % n).collect();
+        let permuted = DMatrix::from_fn(n, n, |i, j| m[(order[i], order[j])]);
+        let l = split::<f64>(InstructionSet::Best, &m, 2).l;
+        let of_permuted = split::<f64>(InstructionSet::Best, &permuted, 2).l;
+        let back = DMatrix::from_fn(n, n, |i, j| l[(order[i], order[j])]);
+        let error = (back - of_permuted).norm() / l.norm();
+        prop_assert!(error < 1e-5, "{}", error);
+    }
+
+    /// The network is continuous: the change of L is bounded by the change of M times a moderate number.
+    #[test]
+    fn small_changes_of_m_make_small_changes_of_l(seed in any::<u64>(), n in 8_usize..32, k in 1_usize..5) {
+        let random = &mut Random(seed);
+        let m = low_rank_plus_sparse(n, k, 0.05, random);
+        let e = symmetric(n, |_, _| random.normal()) * (1e-6 * m.norm() / n as f64);
+        let one = split::<f64>(InstructionSet::Best, &m, k).l;
+        let other = split::<f64>(InstructionSet::Best, &(&m + &e), k).l;
+        let ratio = (one - other).norm() / e.norm();
+        prop_assert!(ratio < 100.0, "{}", ratio);
+    }
+
+    #[test]
+    fn f64_agrees_with_the_reference((n, k) in sizes(), seed in any::<u64>()) {
+        let m = matrix(Kind::LowRankPlusSparse, n, k, seed);
+        let want = reference::decompose(&m, k, &File::builtin().unwrap().layers).l;
+        for set in sets() {
+            let got = split::<f64>(set, &m, k).l;
+            let error = (&got - &want).amax() / want.amax();
+            prop_assert!(error < 1e-8, "{:?}: {}", set, error);
+        }
+    }
+}
+
+#[test]
+fn sets_include_the_one_that_is_tested_for_speed() {
+    // On a machine with AVX2, a test run that skipped it would prove little.
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
+        assert!(sets().contains(&InstructionSet::Avx2));
+    }
+}
+
+#[test]
+fn instruction_sets_agree() {
+    let random = &mut Random(3);
+    let mut worst = [0.0_f64; 2];
+    for _ in 0..200 {
+        let m = low_rank_plus_sparse(20, 3, 0.05, random);
+        let portable = (
+            split::<f32>(InstructionSet::Portable, &m, 3).l,
+            split::<f64>(InstructionSet::Portable, &m, 3).l,
+        );
+        for set in sets() {
+            let (l32, l64) = (split::<f32>(set, &m, 3).l, split::<f64>(set, &m, 3).l);
+            worst[0] = worst[0].max((&l32 - &portable.0).amax() / portable.0.amax());
+            worst[1] = worst[1].max((&l64 - &portable.1).amax() / portable.1.amax());
+        }
+    }
+    // docs/KERNELS.md quotes these bounds.
+    assert!(worst[0] < 1e-4, "f32: {}", worst[0]);
+    assert!(worst[1] < 1e-12, "f64: {}", worst[1]);
+}
+
+#[test]
+fn large_sizes_work() {
+    let random = &mut Random(5);
+    for (n, k) in [(512, 1), (512, 4), (200, 32), (129, 10)] {
+        let m = low_rank_plus_sparse(n, k, 0.01, random);
+        let l = split::<f64>(InstructionSet::Best, &m, k).l;
+        let lone = split::<f32>(InstructionSet::Best, &m, k).l;
+        assert!((l - lone).norm() / m.norm() < 1e-3);
+    }
+}

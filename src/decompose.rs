@@ -1,0 +1,120 @@
+//! The hot path.
+
+use crate::buffers::{Buffers, Matrices};
+use crate::guard::{code, guard, null};
+use crate::model::denise_model;
+use crate::report::denise_report;
+use crate::status::denise_status;
+use denise_rust::Element;
+use std::sync::{Mutex, PoisonError};
+
+/// Splits count matrices, M = L + S with L = U U' of rank at most k. Never allocates, prints or spawns;
+/// waits only if more calls run on this handle than max_concurrency.
+///
+/// - m, l and s hold count matrices of n*n values; u holds count n x k factors; all row-major. The
+///   lower triangle of m counts; what stands above the diagonal does not matter. u, l, s and reports may
+///   each be NULL.
+/// - s may be the same pointer as m; no other buffers may overlap. Any alignment works,
+///   but a call with a pointer that is not aligned to its type goes one matrix at a time, and such calls
+///   wait for each other.
+/// - l and s are bitwise symmetric, and l + s is m to one rounding.
+/// - A matrix with NaN or infinity gets NaN in its outputs; the call returns DENISE_ERR_NOT_FINITE after
+///   finishing all others.
+/// - Results do not depend, to the bit, on count, on the place in the batch, or on threads.
+/// - Finite input gives finite output. Magnitudes are limited to the largest finite value, which with the
+///   built-in network only matrices with entries above 1e-5 of it can reach. A matrix that is not positive
+///   semidefinite is no error; the farther it is from that, the less its split means.
+/// - count 0 does nothing and is DENISE_OK.
+/// - A child after fork may call it too, if no other thread was inside a call on this handle at the time.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn denise_decompose_batch(
+    model: *const denise_model,
+    count: usize,
+    m: *const f32,
+    u: *mut f32,
+    l: *mut f32,
+    s: *mut f32,
+    reports: *mut denise_report,
+) -> denise_status {
+    // SAFETY: the caller's contract is that of this function.
+    unsafe {
+        decompose(
+            model,
+            |model| &model.staging_f32,
+            count,
+            m,
+            [u, l, s],
+            reports,
+        )
+    }
+}
+
+/// The same in double precision, on the same handle. A dense network works on m rounded to float, and u holds
+/// floats; l and s are computed from them in double.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn denise_decompose_batch_f64(
+    model: *const denise_model,
+    count: usize,
+    m: *const f64,
+    u: *mut f64,
+    l: *mut f64,
+    s: *mut f64,
+    reports: *mut denise_report,
+) -> denise_status {
+    // SAFETY: the caller's contract is that of this function.
+    unsafe {
+        decompose(
+            model,
+            |model| &model.staging_f64,
+            count,
+            m,
+            [u, l, s],
+            reports,
+        )
+    }
+}
+
+/// # Safety
+/// `model` is null or a live handle; the buffers are as `denise_decompose_batch` says.
+unsafe fn decompose<F: Element>(
+    model: *const denise_model,
+    staging: impl Fn(&denise_model) -> &Mutex<Vec<F>>,
+    count: usize,
+    m: *const F,
+    [u, l, s]: [*mut F; 3],
+    reports: *mut denise_report,
+) -> denise_status {
+    // SAFETY: null, or a live handle.
+    let Some(handle) = (unsafe { model.as_ref() }) else {
+        return code(null("model is NULL"));
+    };
+    let model = &handle.model;
+    let buffers = Buffers {
+        m,
+        u,
+        l,
+        s,
+        reports,
+        report_size: handle.layout.report,
+        n: model.n(),
+        k: model.k(),
+        count,
+    };
+    code(guard(|| {
+        buffers.check()?;
+        if buffers.fit() {
+            // SAFETY: checked, they fit, and the caller owns the buffers for the length of the call.
+            return unsafe {
+                buffers.whole(|m, out| match m {
+                    Matrices::Apart(m) => model.decompose(m, out),
+                    Matrices::InPlace(m) => model.decompose_in_place(m, out),
+                })
+            };
+        }
+        let mut staging = staging(handle)
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: checked, and the caller owns the buffers for the length of the call.
+        unsafe { buffers.one_by_one(&mut staging, |m, out| model.decompose_in_place(m, out)) }
+    }))
+}

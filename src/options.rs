@@ -1,0 +1,179 @@
+//! What a model is loaded for.
+
+use core::ffi::c_char;
+use core::mem::offset_of;
+use denise_rust::{Error, InstructionSet, Options, Status};
+
+/// For denise_options.flags: use only what every machine of this architecture has (SSE2, NEON).
+/// Without a flag, the library takes the best that it finds on the machine.
+pub const DENISE_FLAG_PORTABLE: u32 = 1;
+/// For denise_options.flags: use AVX2 and FMA, or fail with DENISE_ERR_UNSUPPORTED.
+pub const DENISE_FLAG_AVX2: u32 = 2;
+/// For denise_options.flags, alone or with one of the others: keep the weights of a dense network as 16-bit
+/// floating-point numbers. Half the memory and, for calls of one matrix, less than half of the time; each weight
+/// keeps eleven significant bits. DENISE_ERR_UNSUPPORTED for an unrolled network, which has too few weights to gain.
+pub const DENISE_FLAG_F16: u32 = 4;
+
+/// What a model is loaded for. Fill it with denise_options_init, then change what you need. It is read while
+/// loading and not kept.
+#[repr(C)]
+pub struct denise_options {
+    /// Set by denise_options_init; leave it alone. Lets the struct grow without breaking programs that were compiled
+    /// with an older header.
+    pub struct_size: usize,
+    /// Size of the matrices, at most 512. 0: the model's own (20 for the built-in network, which takes any). A
+    /// dense network takes its own only; DENISE_ERR_SHAPE for another.
+    pub n: u32,
+    /// Largest rank of L, less than n and at most 32. 0: the model's own (3 for the built-in network, which takes
+    /// any; a dense network as for n).
+    pub k: u32,
+    /// Calls that may run at once on this handle without waiting for each other; each reserves its
+    /// working memory when the model is loaded. At most 4096. 0: the number of CPUs, or as many calls as have
+    /// their memory in 64 MB, whichever is less; at least one.
+    pub max_concurrency: u32,
+    /// Threads that one call may use for a large batch, at most 256. 0 or 1: the calling thread only.
+    /// Others are started by denise_load and joined by denise_free. On Linux they block all signals but those of a
+    /// thread's own faults, such as SIGSEGV.
+    pub threads: u32,
+    /// DENISE_FLAG_ values, or 0.
+    pub flags: u32,
+    /// Optional: receives one line that says why loading failed, cut to fit, always terminated; on
+    /// success the empty string.
+    pub message: *mut c_char,
+    /// Size of that buffer in bytes.
+    pub message_size: usize,
+}
+
+impl denise_options {
+    pub(crate) const DEFAULT: denise_options = denise_options {
+        struct_size: size_of::<denise_options>(),
+        n: 0,
+        k: 0,
+        max_concurrency: 0,
+        threads: 0,
+        flags: 0,
+        message: core::ptr::null_mut(),
+        message_size: 0,
+    };
+
+    /// The first `size` bytes of the caller's struct, and the defaults for what its header does not have.
+    ///
+    /// # Safety
+    /// There are that many bytes, and no more than a denise_options has.
+    pub(crate) unsafe fn read(options: *const denise_options, size: usize) -> denise_options {
+        let mut known = denise_options::DEFAULT;
+        // SAFETY: as the caller promises; any bytes make a valid struct, and they may lie anywhere.
+        unsafe {
+            let to = (&raw mut known).cast::<u8>();
+            core::ptr::copy_nonoverlapping(options.cast::<u8>(), to, size);
+        }
+        known
+    }
+
+    /// The same for the Rust library.
+    pub(crate) fn settings(&self) -> Result<Options, Error> {
+        Ok(Options {
+            n: self.n as usize,
+            k: self.k as usize,
+            max_concurrency: self.max_concurrency as usize,
+            threads: self.threads as usize,
+            instruction_set: instruction_set(self.flags & !DENISE_FLAG_F16)?,
+            half_weights: self.flags & DENISE_FLAG_F16 != 0,
+        })
+    }
+
+    /// Writes the message, if the caller wants one.
+    ///
+    /// # Safety
+    /// `message` is null or has `message_size` writable bytes.
+    pub(crate) unsafe fn write_message(&self, text: &str) {
+        if self.message.is_null() || self.message_size == 0 {
+            return;
+        }
+        let mut length = text.len().min(self.message_size - 1);
+        while !text.is_char_boundary(length) {
+            length -= 1;
+        }
+        // SAFETY: length + 1 <= message_size bytes are written; text and buffer do not overlap.
+        unsafe {
+            core::ptr::copy_nonoverlapping(text.as_ptr().cast(), self.message, length);
+            self.message.add(length).write(0);
+        }
+    }
+}
+
+fn instruction_set(flags: u32) -> Result<InstructionSet, Error> {
+    match flags {
+        0 => Ok(InstructionSet::Best),
+        DENISE_FLAG_PORTABLE => Ok(InstructionSet::Portable),
+        DENISE_FLAG_AVX2 => Ok(InstructionSet::Avx2),
+        _ => Err(Error::format(
+            Status::Argument,
+            format_args!(
+                "flags, but for DENISE_FLAG_F16, is {flags:#x}; it may be 0, DENISE_FLAG_PORTABLE or \
+                 DENISE_FLAG_AVX2"
+            ),
+        )),
+    }
+}
+
+/// Sets every option to its default. struct_size is sizeof *options, which tells the library which header the program
+/// was compiled with: nothing is written past it. Does nothing if options is NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn denise_options_init(options: *mut denise_options, struct_size: usize) {
+    // Without room for struct_size there is no header that has such a struct; denise_load will say so.
+    if options.is_null() || struct_size < size_of::<usize>() {
+        return;
+    }
+    let default = denise_options {
+        struct_size,
+        ..denise_options::DEFAULT
+    };
+    let len = struct_size.min(size_of::<denise_options>());
+    // SAFETY: not null, and the caller owns struct_size bytes there; they may lie anywhere.
+    unsafe {
+        let from = (&raw const default).cast::<u8>();
+        core::ptr::copy_nonoverlapping(from, options.cast::<u8>(), len);
+    }
+}
+
+// The one field that denise_load reads before it knows the rest.
+const _: () = assert!(offset_of!(denise_options, struct_size) == 0);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_written_past_the_size_that_is_given() {
+        const ROOM: usize = 80;
+        for size in 0..=ROOM {
+            let mut bytes = [0xaa_u8; ROOM];
+            // SAFETY: there is room for as much as the function is told.
+            unsafe { denise_options_init(bytes.as_mut_ptr().cast(), size) };
+            let written = if size < 8 {
+                0
+            } else {
+                size.min(size_of::<denise_options>())
+            };
+            assert!(bytes[written..].iter().all(|&x| x == 0xaa), "{size}");
+            if written > 0 {
+                assert_eq!(bytes[..8], size.to_ne_bytes());
+                assert!(bytes[8..written].iter().all(|&x| x == 0), "{size}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_an_older_header_does_not_have_is_as_by_default() {
+        let full = denise_options {
+            n: 7,
+            k: 2,
+            message_size: 99,
+            ..denise_options::DEFAULT
+        };
+        // SAFETY: less than all of it.
+        let old = unsafe { denise_options::read(&full, offset_of!(denise_options, message_size)) };
+        assert_eq!((old.n, old.k, old.message_size), (7, 2, 0));
+    }
+}

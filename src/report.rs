@@ -1,0 +1,42 @@
+//! What is known of a decomposition.
+
+use core::mem::offset_of;
+use denise_rust::Report;
+
+/// What is known of one decomposition. Enough to watch a stream of matrices without asking for l or s.
+#[repr(C)]
+pub struct denise_report {
+    /// Sum of |S_ij|, at most FLT_MAX.
+    pub l1: f32,
+    /// ||M - L||_F / ||M||_F: 0 if L is all of M, and for the zero matrix.
+    pub residual: f32,
+    /// Share of entries with |S_ij| <= 0.01 * tr(M)/n, from 0 to 1.
+    pub sparsity: f32,
+    /// DENISE_OK, or DENISE_ERR_NOT_FINITE if this matrix has a NaN or an infinity (all floats here are then NaN).
+    pub status: i32,
+    /// Size of the last step, ||U_T - U_(T-1)||_F / ||U_T||_F: small means that more layers would not change the
+    /// answer. 0 if U is zero, and for a dense network, which takes no steps.
+    pub unsettled: f32,
+    /// The least S_ii / M_ii over all positive M_ii: negative means that L explains more than all of a variance. 0 if
+    /// no M_ii is positive.
+    pub least_specific: f32,
+    /// Entries of the lower triangle that were NaN and counted as not known. 0: no network takes such matrices yet.
+    pub missing: u32,
+    /// i*n + j of the first entry M_ij, row by row in the lower triangle, that made this matrix
+    /// DENISE_ERR_NOT_FINITE; else UINT32_MAX.
+    pub first_bad: u32,
+}
+
+// denise_report is the C name of Report: the same fields at the same places.
+const _: () = {
+    assert!(size_of::<denise_report>() == size_of::<Report>());
+    assert!(offset_of!(denise_report, l1) == offset_of!(Report, l1));
+    assert!(offset_of!(denise_report, residual) == offset_of!(Report, residual));
+    assert!(offset_of!(denise_report, sparsity) == offset_of!(Report, sparsity));
+    assert!(offset_of!(denise_report, status) == offset_of!(Report, status));
+    assert!(offset_of!(denise_report, unsettled) == offset_of!(Report, unsettled));
+    assert!(offset_of!(denise_report, least_specific) == offset_of!(Report, least_specific));
+    assert!(offset_of!(denise_report, missing) == offset_of!(Report, missing));
+    assert!(offset_of!(denise_report, first_bad) == offset_of!(Report, first_bad));
+    assert!(Report::NONE == u32::MAX);
+};
