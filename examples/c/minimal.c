@@ -7,7 +7,7 @@ int main(void) {
   float l[25], s[25];
   denise_options options;
   denise_model *model;
-  denise_options_init(&options);
+  denise_options_init(&options, sizeof options);
   options.n = 5; /* 5 x 5 matrices */
   options.k = 1; /* L of rank 1 */
   if (denise_load(NULL, &options, &model) != DENISE_OK) return 1;
