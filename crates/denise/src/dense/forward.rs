@@ -7,8 +7,10 @@
 
 use super::activation::activate;
 use super::half::FromHalf;
-use super::packed::{BLOCK, Block, GROUP, GROUP_BLOCKS, Line, Packed, Panel, Stored, Weights};
-use super::rows::{Ahead, Rows, Step, rows};
+use super::packed::{
+    BLOCK, Block, GROUP, GROUP_BLOCKS, Line, Packed, Panel, Rows, Stored, Weights,
+};
+use super::rows::{Ahead, Step, rows};
 use super::runs::Runs;
 use super::tiles::{TILE, tiles};
 use crate::memory::filled;

@@ -8,7 +8,6 @@
 use super::half::{FromHalf, narrow};
 use super::network::{Activation, Layer};
 use super::pages::Pages;
-use super::rows::Rows;
 use crate::memory::filled;
 use crate::simd::{Fixed, Vectors};
 use crate::status::Error;
@@ -23,6 +22,24 @@ pub(super) const BLOCK: usize = 48;
 pub(super) const BLOCK_LINES: usize = BLOCK / LINE;
 /// Blocks of outputs in a group.
 pub(super) const GROUP_BLOCKS: usize = GROUP * LINE / BLOCK;
+
+/// Lines of some inputs.
+#[derive(Clone, Copy)]
+pub(super) struct Rows<'a, T> {
+    pub(super) lines: &'a [T],
+    /// Lines from one input to the next.
+    pub(super) stride: usize,
+    /// Lines of an input that belong to it.
+    pub(super) width: usize,
+}
+
+impl<'a, T> Rows<'a, T> {
+    /// The lines of an input.
+    #[inline(always)]
+    pub(super) fn row(&self, input: usize) -> &'a [T] {
+        &self.lines[input * self.stride..][..self.width]
+    }
+}
 
 /// `BLOCK` values of one matrix, or of every matrix.
 #[derive(Clone, Copy)]

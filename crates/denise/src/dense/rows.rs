@@ -4,7 +4,7 @@
 //! single matrix, the reading of their weights. Every multiply-add loads a weight, so this reaches about
 //! 75 % of the peak, counting only the inputs that are not zero.
 
-use super::packed::{BLOCK, Block, LINE, Line};
+use super::packed::{BLOCK, Block, LINE, Line, Rows};
 use crate::simd::{Fixed, Vector, Vectors, prefetch};
 
 /// What one block of inputs adds to one group of outputs.
@@ -18,24 +18,6 @@ pub(super) struct Step<'a, T> {
     /// Weights from these inputs.
     pub(super) weights: Rows<'a, Line>,
     pub(super) ahead: Ahead<'a, T>,
-}
-
-/// Lines of some inputs.
-#[derive(Clone, Copy)]
-pub(super) struct Rows<'a, T> {
-    pub(super) lines: &'a [T],
-    /// Lines from one input to the next.
-    pub(super) stride: usize,
-    /// Lines of an input that belong to it.
-    pub(super) width: usize,
-}
-
-impl<'a, T> Rows<'a, T> {
-    /// The lines of an input.
-    #[inline(always)]
-    pub(super) fn row(&self, input: usize) -> &'a [T] {
-        &self.lines[input * self.stride..][..self.width]
-    }
 }
 
 /// Weights that a later step needs, to be on their way before it starts.

@@ -5,8 +5,8 @@
 //! start. Inputs of zero cost nothing, not even the reading of their weights.
 
 use super::half::FromHalf;
-use super::packed::{BLOCK, BLOCK_LINES, Block, LINE, Stored};
-use super::rows::Rows;
+use super::packed::{BLOCK, BLOCK_LINES, Block, LINE, Rows, Stored};
+
 use crate::simd::{Fixed, Vectors, prefetch};
 use core::ops::Range;
 

@@ -2,8 +2,8 @@
 //! multiply-adds. Takes zeros as they come, at about 95 % of the multiply-add peak.
 
 use super::half::FromHalf;
-use super::packed::{BLOCK, Block, LINE, Line};
-use super::rows::{Ahead, Rows};
+use super::packed::{BLOCK, Block, LINE, Line, Rows};
+use super::rows::Ahead;
 use crate::simd::{Fixed, Vectors};
 
 /// Matrices of a tile.

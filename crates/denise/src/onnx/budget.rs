@@ -1,7 +1,7 @@
 //! How much memory and work a file may ask for: a multiple of its own size.
 
 use super::error::Refused;
-use super::proto::{MAX_RANK, too_many_axes};
+use super::tensor::{MAX_RANK, too_many_axes};
 use super::value::Value;
 
 /// What small files may use beyond their share, in bytes.

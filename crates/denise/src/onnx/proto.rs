@@ -5,7 +5,7 @@
 //! refused when it appears twice: readers disagree about what that means.
 
 use super::error::{Refused, cut_off, shown};
-use super::tensor::Stored;
+use super::tensor::{MAX_RANK, Stored, too_many_axes};
 use crate::memory::{copied, push};
 use crate::status::{Error, text};
 use crate::wire::{Field, Message};
@@ -15,8 +15,6 @@ use std::cell::Cell;
 /// Versions of the standard operators whose meaning is known here.
 const OPSETS: core::ops::RangeInclusive<i64> = 9..=24;
 const MAX_NODES: usize = 1024;
-/// Axes of a tensor.
-pub(super) const MAX_RANK: usize = 8;
 
 /// A graph of standard operators.
 pub(super) struct Graph<'a> {
@@ -441,10 +439,6 @@ fn tensor_type(
         }
     }
     Ok(kind.unwrap_or(0))
-}
-
-pub(super) fn too_many_axes() -> Refused {
-    Refused::unsupported(text(format_args!("a tensor has more than {MAX_RANK} axes")))
 }
 
 /// Reads a `TensorShapeProto.Dimension`.

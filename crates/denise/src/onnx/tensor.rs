@@ -1,11 +1,17 @@
 //! Numbers that a file holds.
 
 use super::error::{Refused, cut_off};
-use super::proto::{MAX_RANK, too_many_axes};
 use crate::memory::{all_collected, collected, copied, push};
 use crate::status::{Error, text};
 use crate::wire::{Field, Message};
 use tract_core::prelude::f16;
+
+/// Axes of a tensor.
+pub(super) const MAX_RANK: usize = 8;
+
+pub(super) fn too_many_axes() -> Refused {
+    Refused::unsupported(text(format_args!("a tensor has more than {MAX_RANK} axes")))
+}
 
 /// Codes of element types.
 pub(super) const FLOAT: i64 = 1;
