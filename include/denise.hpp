@@ -72,7 +72,7 @@ enum class [[nodiscard]] status : std::int32_t {
 // A phrase for any status.
 inline const char* to_string(status code) noexcept { return denise_status_string(static_cast<denise_status>(code)); }
 
-// The version of the library that is running, such as "0.1.0".
+// The version of the library that is running, such as "0.2.0".
 inline const char* version() noexcept { return denise_version(); }
 
 // The number of its binary interface, which is also the number in the name of the shared library.
@@ -103,7 +103,7 @@ class error : public std::runtime_error {
 // -------------------------------------------------------------------------------------------- outputs
 
 // One per matrix: l1 = sum |S_ij|, residual = ||M - L||_F / ||M||_F, sparsity = share of entries with
-// |S_ij| <= 0.01 tr(M)/n, and status, which is DENISE_OK or DENISE_ERR_NOT_FINITE.
+// |S_ij| <= 0.01 tr(M)/n, status, which is DENISE_OK or DENISE_ERR_NOT_FINITE, and more: denise.h has them all.
 using report = denise_report;
 
 // Where results go. What is not set is not computed; what is set must have the right size: n*k values per

@@ -19,7 +19,7 @@ def cargo(*arguments):
 def linked_crates():
     """Pairs of a crate's metadata and the ids of the linked crates that it needs, sorted by name and version."""
     metadata = json.loads(cargo("metadata", "--format-version", "1", "--filter-platform", TARGET))
-    tree = cargo("tree", "-p", "denise", "-e", "normal,no-proc-macro", "--target", TARGET, "--prefix", "none",
+    tree = cargo("tree", "-p", "denise-capi", "-e", "normal,no-proc-macro", "--target", TARGET, "--prefix", "none",
                  "--format", "{p}")
     linked = set()
     for line in tree.splitlines():

@@ -45,7 +45,7 @@ def main():
     checksums = {(p["name"], p["version"]): p["checksum"] for p in lock if "checksum" in p}
     crates = linked_crates()
     by_id = {crate["id"]: crate for crate, _ in crates}
-    own = next(crate for crate, _ in crates if crate["name"] == "denise")
+    own = next(crate for crate, _ in crates if crate["name"] == "denise-capi")
     bom = {
         "$schema": "http://cyclonedx.org/schema/bom-1.5.schema.json",
         "bomFormat": "CycloneDX",

@@ -77,11 +77,11 @@ has "$work/demo_wrong" 'cannot write'
 if "$build/demo/demo" "$work/missing.csv" "$work" >/dev/null 2>"$work/demo_wrong"; then fail "the demo read a missing file"; fi
 has "$work/demo_wrong" 'not a table'
 
-"$build/compare_lrs" --count 2 --prices "$build/sp500.csv" >"$work/cpp"
+"$build/examples/compare_lrs" --count 2 --prices "$build/examples/sp500.csv" >"$work/cpp"
 has "$work/cpp" '^  Denise, by denise.hpp +0\.' '^  PCP, libdenise +(0\.|not in this build)' 'git clone --recursive'
-"$build/compare_lrs" "$fake" --count 3 --prices "$build/sp500.csv" >"$work/cpp_fake"
+"$build/examples/compare_lrs" "$fake" --count 3 --prices "$build/examples/sp500.csv" >"$work/cpp_fake"
 check_table "$work/cpp_fake"
-LRS_PATH=$work "$build/compare_lrs" 2>"$work/cpp_wrong" >/dev/null && fail "a wrong LRS_PATH was accepted"
+LRS_PATH=$work "$build/examples/compare_lrs" 2>"$work/cpp_wrong" >/dev/null && fail "a wrong LRS_PATH was accepted"
 has "$work/cpp_wrong" 'is not the LRS library'
 
 octave "compare_lrs ('', 2, '$work/a.png')" >"$work/m"
@@ -101,9 +101,9 @@ diff -u examples/matlab/minimal.m <(awk '/^## Use/ { use = 1 } use && /^```$/ { 
 octave minimal >"$work/minimal"
 has "$work/minimal" '^ok: M = 1.50 is L = 1.00 plus S = 0.50$'
 
-for prices in '' "$build/sp500.csv"; do
+for prices in '' "$build/examples/sp500.csv"; do
   # shellcheck disable=SC2086 # no argument if there is no file
-  "$build/rolling_risk" $prices --ticks 3000 >"$work/risk"
+  "$build/examples/rolling_risk" $prices --ticks 3000 >"$work/risk"
   has "$work/risk" '^3000 ticks .* 0 refused' '^  decompose( +[0-9]+\.[0-9]+){4}$' '^  whole tick' '^  under +[0-9]+ us'
 done
 # Two oil companies, the best-known pair of these twenty.
@@ -111,7 +111,7 @@ has "$work/risk" 'XOM +CVX'
 
 # More ticks, not one allocation more.
 allocations() {
-  valgrind "$build/rolling_risk" --ticks "$1" 2>&1 | sed -n 's/.*total heap usage: \([0-9,]*\) allocs.*/\1/p'
+  valgrind "$build/examples/rolling_risk" --ticks "$1" 2>&1 | sed -n 's/.*total heap usage: \([0-9,]*\) allocs.*/\1/p'
 }
 few=$(allocations 100)
 many=$(allocations 1000)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# tests/check_library.sh libdenise.so.1 ABI BYTES
+# tests/check_library.sh libdenise.so.2 ABI BYTES
 #
 # What a packager and a host program rely on: the exported names, the soname, that the library stays
 # loaded after dlclose, and its size.

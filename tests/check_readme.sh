@@ -47,7 +47,7 @@ prints Octave octave-cli --no-history --norc --quiet --eval \
 
 snippet rust examples/rust/minimal.rs 3 # without the line of documentation
 # Unoptimised dependencies will do: `cargo test` has built this already.
-prints Rust "${CARGO:-cargo}" run --quiet --locked --example minimal
+prints Rust "${CARGO:-cargo}" run --quiet --locked -p denise --example minimal
 
 # Commands as they stand, in a folder where only the tree's data is at hand.
 snippet sh examples/minimal.sh

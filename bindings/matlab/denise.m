@@ -14,6 +14,12 @@ function [L, S, U, report] = denise (M, varargin)
 %      residual  norm (M - L, 'fro') / norm (M, 'fro')
 %      sparsity  share of entries with |S(i,j)| <= 0.01 * trace (M) / n
 %      status    0, or 7 for a matrix with NaN or Inf
+%      unsettled what the last layer changed, relative to U: small means that
+%                more layers would not change the answer
+%      least_specific   the least S(i,i) / M(i,i): negative means that L
+%                explains more than all of a variance
+%      missing   entries that were not known; 0
+%      first_bad where M has its first NaN or Inf, M(first_bad); 0 if nowhere
 %
 %   ... = denise (M, k) sets the largest rank of L: k < n, at most 32.
 %

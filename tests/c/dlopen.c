@@ -1,4 +1,4 @@
-/* dlopen path/to/libdenise.so.1 [ROUNDS]: opens, uses and closes the library many times, as plug-in hosts do. The
+/* dlopen path/to/libdenise.so.2 [ROUNDS]: opens, uses and closes the library many times, as plug-in hosts do. The
  * process must not grow meanwhile.
  *
  * With count_malloc.c preloaded it also counts allocations. That is not the same test as no_alloc.c: in a

@@ -28,7 +28,24 @@ function parts_and_report ()
     near (report.l1, sum (abs (s(:))), 1e-4 * report.l1);
     near (report.residual, norm (a - l, 'fro') / norm (a, 'fro'), 1e-5);
     near (report.sparsity, mean (abs (s(:)) <= 0.01 * trace (a) / 20), 1e-6);
+    near (report.least_specific, min (diag (s) ./ diag (a)), 1e-4);
+    assert (report.unsettled >= 0 && report.unsettled < 0.1);
+    assert (report.missing == 0 && report.first_bad == 0);
   end
+end
+
+% The place of the first entry that is not finite, as MATLAB counts it.
+function first_bad_entry_is_named ()
+  a = matrices (1);
+  a(:,:,2) = a;
+  a(3,7,2) = Inf;
+  a(7,3,2) = Inf;
+  state = warning ('off', 'denise:notFinite');
+  [~, ~, ~, report] = denise (a);
+  warning (state);
+  assert (isequal (report.status, int32 ([0; 7])));
+  page = a(:,:,2);
+  assert (report.first_bad(1) == 0 && isinf (page(report.first_bad(2))));
 end
 
 % Most of S is zero, which eigen-truncation does not achieve.

@@ -1,4 +1,4 @@
-/* out_of_memory libdenise.so.1 [STEP]: every allocation of denise_load fails once, alone and with all that follow.
+/* out_of_memory libdenise.so.2 [STEP]: every allocation of denise_load fails once, alone and with all that follow.
  *
  * Each time the load must say DENISE_ERR_MEMORY, leave *model NULL and nothing behind, and the process must live. The
  * library is opened by dlopen, the harder case: there the first use of thread-local

@@ -37,20 +37,31 @@ denise_model *library_load(const char *path, const void *bytes, size_t bytes_siz
 
 void library_free(denise_model *model) { denise_free(model); }
 
-/* One column for each number of the reports. */
+/* One column for each number of the reports. first_bad becomes the place in M as MATLAB counts, 0 if there is none. */
 static mxArray *report_struct(const denise_report *reports, size_t count) {
-  const char *names[] = {"l1", "residual", "sparsity", "status"};
-  mxArray *result = mxCreateStructMatrix(1, 1, 4, names);
-  mxArray *columns[4];
-  for (int i = 0; i < 4; ++i) {
-    columns[i] = mxCreateNumericMatrix((mwSize)count, 1, i < 3 ? mxDOUBLE_CLASS : mxINT32_CLASS, mxREAL);
-    mxSetFieldByNumber(result, 0, i, columns[i]);
+  const char *names[] = {"l1", "residual", "sparsity", "status", "unsettled", "least_specific", "missing", "first_bad"};
+  enum { COLUMNS = sizeof names / sizeof *names, STATUS = 3 };
+  mxArray *result = mxCreateStructMatrix(1, 1, COLUMNS, names);
+  double *columns[COLUMNS];
+  int32_t *status = NULL;
+  for (int i = 0; i < COLUMNS; ++i) {
+    mxArray *column = mxCreateNumericMatrix((mwSize)count, 1, i == STATUS ? mxINT32_CLASS : mxDOUBLE_CLASS, mxREAL);
+    mxSetFieldByNumber(result, 0, i, column);
+    if (i == STATUS)
+      status = mxGetData(column);
+    else
+      columns[i] = mxGetData(column);
   }
   for (size_t q = 0; q < count; ++q) {
-    ((double *)mxGetData(columns[0]))[q] = (double)reports[q].l1;
-    ((double *)mxGetData(columns[1]))[q] = (double)reports[q].residual;
-    ((double *)mxGetData(columns[2]))[q] = (double)reports[q].sparsity;
-    ((int32_t *)mxGetData(columns[3]))[q] = reports[q].status;
+    const denise_report *r = &reports[q];
+    status[q] = r->status;
+    columns[0][q] = (double)r->l1;
+    columns[1][q] = (double)r->residual;
+    columns[2][q] = (double)r->sparsity;
+    columns[4][q] = (double)r->unsettled;
+    columns[5][q] = (double)r->least_specific;
+    columns[6][q] = (double)r->missing;
+    columns[7][q] = r->first_bad == UINT32_MAX ? 0 : (double)r->first_bad + 1;
   }
   return result;
 }
