@@ -47,6 +47,8 @@ LINK := -L$(STAGE)/lib -ldenise -lm -pthread -Wl,-rpath,'$$ORIGIN/../stage/lib'
 export DENISE_CC := $(CC)
 export DENISE_CXX := $(CXX)
 export CARGO
+# Without make's own flags, which tell of a job server that cargo cannot reach.
+DO := env -u MAKEFLAGS $(CARGO)
 
 .DEFAULT_GOAL := all
 # Every target but the files in build/.
@@ -58,10 +60,10 @@ help: ## what there is
 # ---------------------------------------------------------------------------------------------- use
 
 all: need-cargo ## build the library into target/release
-	$(CARGO) build --release --locked $(PACKAGES)
+	$(DO) build --release --locked $(PACKAGES)
 
 small: need-cargo ## the library without the loader for other ONNX files, under 1 MB
-	$(CARGO) rustc --profile small --locked --no-default-features --lib --crate-type cdylib,staticlib
+	$(DO) rustc --profile small --locked --no-default-features --lib --crate-type cdylib,staticlib
 	@echo '$(TARGET)/small/libdenise.so'
 
 demo: build-demo ## decompose real and synthetic matrices from C++: tables, and pictures as PNG
@@ -97,7 +99,7 @@ build-mex: stage
 	@$(OCTAVE) --eval "cd bindings/matlab; make ('$(CURDIR)/$(STAGE)', '$(CURDIR)/build/matlab')"
 
 program: need-cargo ## the command-line program, as target/release/denise
-	$(CARGO) build --release --locked $(BOTH)
+	$(DO) build --release --locked $(BOTH)
 
 models: program ## train the networks of models/ again (a quarter of an hour)
 	scripts/train_models "$(DENISE)"
@@ -110,7 +112,7 @@ results: program ## measure all methods again: docs/RESULTS.md, its figures, the
 bench: stage build/venv-bench build/c/libcount_malloc.so ## timings beside onnxruntime, tract and the classical methods
 	@mkdir -p build/bench
 	@for name in table dense; do \
-	  $(CARGO) bench --locked -p denise-capi --bench $$name | tee build/bench/$$name.md || exit 1; \
+	  $(DO) bench --locked -p denise-capi --bench $$name | tee build/bench/$$name.md || exit 1; \
 	done
 	build/venv-bench/bin/python benches/compare/bench.py $(STAGE)/lib/libdenise.so models/default.onnx \
 	  build/c/libcount_malloc.so --out build/bench --native build/bench/table.md build/bench/dense.md
@@ -131,7 +133,7 @@ dist: need-cargo ## source tarball, bill of materials and checksums into build/d
 
 clean: ## remove everything that was built
 	rm -rf build
-	$(CARGO) clean
+	$(DO) clean
 
 need-cargo:
 	@scripts/need cargo:cargo
@@ -142,10 +144,10 @@ need-c: need-cargo
 # ------------------------------------------------------------------------------------------- check
 
 check: need-cargo ## after every edit: formatting, clippy, words, the library's quick tests
-	$(CARGO) fmt --all --check
+	$(DO) fmt --all --check
 	tests/check_words.sh
-	$(CARGO) clippy --locked $(RUST) -- -D warnings
-	$(CARGO) test --locked $(RUST) --lib --test bits --test boundary --test header --test house
+	$(DO) clippy --locked $(RUST) -- -D warnings
+	$(DO) test --locked $(RUST) --lib --test bits --test boundary --test header --test house
 
 test: ## everything that must hold; what CI runs
 	@$(MAKE) --no-print-directory --output-sync=target -j$(JOBS) PACKAGES='$(BOTH)' $(TESTS)
@@ -157,21 +159,21 @@ TESTS := lint test-need test-rust test-fuzz test-header test-library test-static
 
 lint: need-cargo ## formatting, clippy, rustdoc and words
 	@scripts/need cargo-fmt:rustup/rustfmt cargo-clippy:rustup/clippy
-	$(CARGO) fmt --all --check
-	$(CARGO) fmt --check --manifest-path fuzz/Cargo.toml
+	$(DO) fmt --all --check
+	$(DO) fmt --check --manifest-path fuzz/Cargo.toml
 	tests/check_words.sh
-	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
-	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --locked --no-deps --quiet -p denise
-	CARGO_TARGET_DIR="$(abspath $(TARGET))" $(CARGO) clippy --locked $(FUZZ) --all-targets -- -D warnings
+	$(DO) clippy --locked --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS='-D warnings' $(DO) doc --locked --no-deps --quiet -p denise
+	CARGO_TARGET_DIR="$(abspath $(TARGET))" $(DO) clippy --locked $(FUZZ) --all-targets -- -D warnings
 
 test-need: # nothing is installed unasked
 	tests/check_need.sh
 
 test-rust: need-cargo
-	$(CARGO) test --locked $(RUST)
+	$(DO) test --locked $(RUST)
 
 test-fuzz: test-rust # every input that fuzzing has shown to be of interest, without a fuzzer
-	CARGO_TARGET_DIR="$(abspath $(TARGET))" $(CARGO) test --locked $(FUZZ)
+	CARGO_TARGET_DIR="$(abspath $(TARGET))" $(DO) test --locked $(FUZZ)
 
 test-header: # it compiles alone without a warning; tests/header.rs: it is the one that src gives
 	@scripts/need clang:clang
@@ -220,7 +222,7 @@ test-examples: build-examples build-demo build-mex
 
 test-install: stage # programs outside the tree, against an installed copy
 	@scripts/need pkg-config:pkg-config cmake:cmake
-	MAKE="$(MAKE) --no-print-directory" tests/check_install.sh
+	MAKE="$(MAKE)" tests/check_install.sh
 
 test-tsan: stage
 	tests/check_tsan.sh "$(STAGE)"
@@ -230,7 +232,7 @@ test-valgrind: build/c/abi
 	valgrind --quiet --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite,possible build/c/abi --quick
 
 test-program: program
-	$(CARGO) test --release --locked $(BOTH) --bin denise
+	$(DO) test --release --locked $(BOTH) --bin denise
 	tests/check_program.sh "$(DENISE)"
 
 # After the Rust tests, which have built the library for the snippet in Rust.
@@ -256,7 +258,7 @@ trust-programs: $(addprefix build/trust/,$(TRUST) out_of_memory) build/c/dlopen
 trust: test-trust test-header test-library test-static test-c test-alloc test-mdspan ## what docs/TRUST.md promises, at length
 	tests/trust/check_faults.sh "$(LIBRARY)" build/trust --long
 	@command -v cargo-deny >/dev/null || { echo 'installing cargo-deny into build/trust/tools'; \
-	  $(CARGO) install cargo-deny --locked --quiet --root "$(CURDIR)/build/trust/tools"; }
+	  $(DO) install cargo-deny --locked --quiet --root "$(CURDIR)/build/trust/tools"; }
 	PATH="$$PATH:$(CURDIR)/build/trust/tools/bin" tests/trust/check_deny.sh
 	tests/trust/check_reproducible.sh
 	$(MAKE) --no-print-directory sanitize

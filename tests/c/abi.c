@@ -249,7 +249,7 @@ static size_t available_flags(uint32_t flags[3]) {
 /* --------------------------------------------------------------------------------- small functions */
 
 static void test_constants(void) {
-  CHECK(denise_abi_version() == 1);
+  CHECK(denise_abi_version() == 2);
   CHECK(denise_version() != NULL && strlen(denise_version()) >= strlen("0.2.0"));
   CHECK(denise_version() == denise_version());
 

@@ -108,7 +108,7 @@ void share_a_handle() {
 }  // namespace
 
 int main() {
-  check(denise_abi_version() == 1, "abi version");
+  check(denise_abi_version() == 2, "abi version");
   check(std::string_view(denise_status_string(DENISE_OK)) == "ok", "status string");
   share_a_handle<float>();
   share_a_handle<double>();

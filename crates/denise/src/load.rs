@@ -2,7 +2,9 @@
 
 #[cfg(feature = "onnx")]
 use crate::batch::Outputs;
+#[cfg(feature = "onnx")]
 use crate::dense;
+#[cfg(feature = "onnx")]
 use crate::memory;
 use crate::model::Model;
 #[cfg(feature = "onnx")]
@@ -23,6 +25,7 @@ pub enum File {
     /// An unrolled network, as the program denise writes it.
     Unrolled(unrolled::File),
     /// A stack of dense layers.
+    #[cfg(feature = "onnx")]
     Dense(dense::Network),
 }
 
@@ -42,9 +45,7 @@ impl File {
                 Ok(File::Unrolled(file))
             }
             // An ONNX model of another kind.
-            Err(error) if error.status == Status::Unsupported => {
-                read_dense(bytes, error).map(File::Dense)
-            }
+            Err(error) if error.status == Status::Unsupported => read_dense(bytes, error),
             Err(error) => Err(error),
         }
     }
@@ -89,7 +90,7 @@ fn compare_unrolled(_bytes: &[u8], _file: &unrolled::File) -> Result<(), Error> 
 }
 
 #[cfg(feature = "onnx")]
-fn read_dense(bytes: &[u8], _reason: Error) -> Result<dense::Network, Error> {
+fn read_dense(bytes: &[u8], _reason: Error) -> Result<File, Error> {
     let found = onnx::read(bytes)?;
     let options = Options {
         max_concurrency: 1,
@@ -107,11 +108,11 @@ fn read_dense(bytes: &[u8], _reason: Error) -> Result<dense::Network, Error> {
         u
     });
     enough.and(outcome)?;
-    Ok(found.into_network())
+    Ok(File::Dense(found.into_network()))
 }
 
 #[cfg(not(feature = "onnx"))]
-fn read_dense(_bytes: &[u8], reason: Error) -> Result<dense::Network, Error> {
+fn read_dense(_bytes: &[u8], reason: Error) -> Result<File, Error> {
     let message = format_args!("{reason}; this build reads no others (feature onnx)");
     Err(Error::format(Status::Unsupported, message))
 }
@@ -140,6 +141,7 @@ impl Model {
                 };
                 Model::unrolled(&file.layers, &options)
             }
+            #[cfg(feature = "onnx")]
             File::Dense(network) => Model::dense(network, options),
         }
     }

@@ -97,3 +97,13 @@ pub(crate) fn counted<'a>(
     }
     Ok(counts)
 }
+
+/// `Box::new`.
+pub(crate) fn boxed<T>(value: T) -> Result<Box<T>, Error> {
+    let mut one = Vec::new();
+    one.try_reserve_exact(1)?;
+    one.push(value);
+    let one = Box::into_raw(one.into_boxed_slice());
+    // SAFETY: a box of a slice of one value has the layout of a box of that value.
+    Ok(unsafe { Box::from_raw(one.cast::<T>()) })
+}

@@ -2,13 +2,14 @@
 
 use crate::batch::{Batch, Outputs};
 use crate::dense;
+use crate::memory::boxed;
+use crate::network::Network;
 use crate::options::Options;
 use crate::pool::Pool;
-use crate::simd::{Isa, Real};
+use crate::simd::Real;
 use crate::size::{DEFAULT_K, DEFAULT_N, check_size};
 use crate::status::{Error, Status};
-use crate::unrolled::{self, Engine, Layer, Workspace};
-use crate::workspaces::Workspaces;
+use crate::unrolled::{self, Layer};
 use core::ffi::CStr;
 use std::sync::{Mutex, PoisonError};
 
@@ -18,58 +19,28 @@ pub trait Element: Precision {}
 impl Element for f32 {}
 impl Element for f64 {}
 
-/// What depends on the precision. Not generic, so that the kernels are compiled in this crate and nowhere else.
+/// What depends on the precision.
 pub(crate) trait Precision: Real {
-    fn run(model: &Model, batch: Batch<'_, Self>) -> Result<(), Status>;
+    fn run(network: &dyn Network, batch: Batch<'_, Self>) -> Result<(), Status>;
 }
 
 impl Precision for f32 {
-    fn run(model: &Model, batch: Batch<'_, f32>) -> Result<(), Status> {
-        model.run(|unrolled| &unrolled.single, batch)
+    fn run(network: &dyn Network, batch: Batch<'_, f32>) -> Result<(), Status> {
+        network.run_f32(batch)
     }
 }
 
 impl Precision for f64 {
-    fn run(model: &Model, batch: Batch<'_, f64>) -> Result<(), Status> {
-        model.run(|unrolled| &unrolled.double, batch)
+    fn run(network: &dyn Network, batch: Batch<'_, f64>) -> Result<(), Status> {
+        network.run_f64(batch)
     }
-}
-
-/// An unrolled network in both precisions.
-struct Unrolled {
-    single: InPrecision<f32>,
-    double: InPrecision<f64>,
-}
-
-/// A network in one precision, with its working memory.
-struct InPrecision<F> {
-    engine: Engine<F>,
-    workspaces: Workspaces<Workspace<F>>,
-}
-
-impl<F: Real> InPrecision<F> {
-    fn new(engine: Engine<F>, isa: Isa, workspaces: usize) -> Result<InPrecision<F>, Error> {
-        let workspaces = Workspaces::new(workspaces, || engine.workspace(isa))?;
-        Ok(InPrecision { engine, workspaces })
-    }
-}
-
-/// What runs.
-enum Kind {
-    Unrolled(Unrolled),
-    Dense {
-        engine: dense::Engine,
-        workspaces: Workspaces<dense::Workspace>,
-        half: bool,
-    },
 }
 
 /// A network for one n and k. Immutable: any number of threads may use it at once.
 pub struct Model {
     n: usize,
     k: usize,
-    isa: Isa,
-    kind: Kind,
+    network: Box<dyn Network>,
     pool: Option<Pool>,
 }
 
@@ -106,24 +77,13 @@ impl Model {
                  half_weights (DENISE_FLAG_F16) out",
             ));
         }
-        let (isa, helpers) = (options.isa()?, options.helpers()?);
-        let (single, double) = (Engine::new(n, k, layers)?, Engine::new(n, k, layers)?);
-        let workspaces = options.calls(bytes_of_call(&single, &double, isa))? + helpers;
-        Ok(Model {
-            n,
-            k,
-            isa,
-            kind: Kind::Unrolled(Unrolled {
-                single: InPrecision::new(single, isa, workspaces)?,
-                double: InPrecision::new(double, isa, workspaces)?,
-            }),
-            pool: pool(helpers)?,
-        })
+        let network = unrolled::Network::new(n, k, layers, options)?;
+        Model::of(n, k, boxed(network)?, options)
     }
 
     /// A stack of dense layers.
     pub fn dense(network: &dense::Network, options: &Options) -> Result<Model, Error> {
-        let (n, k, half) = (network.n, network.k, options.half_weights);
+        let (n, k) = (network.n, network.k);
         if ![0, n].contains(&options.n) || ![0, k].contains(&options.k) {
             let message = format_args!(
                 "n = {}, k = {}: this dense network is for n = {n}, k = {k} only; ask for these or for 0",
@@ -131,20 +91,26 @@ impl Model {
             );
             return Err(Error::format(Status::Shape, message));
         }
-        let (isa, helpers) = (options.isa()?, options.helpers()?);
-        let engine = dense::Engine::new(network, half)?;
-        let count = options.calls(engine.workspace()?.bytes())? + helpers;
-        let workspaces = Workspaces::new(count, || engine.workspace())?;
+        let network = dense::Shared::new(network, options)?;
+        Model::of(n, k, boxed(network)?, options)
+    }
+
+    /// With its threads.
+    fn of(
+        n: usize,
+        k: usize,
+        network: Box<dyn Network>,
+        options: &Options,
+    ) -> Result<Model, Error> {
+        let pool = match options.helpers()? {
+            0 => None,
+            helpers => Some(Pool::new(helpers)?),
+        };
         Ok(Model {
             n,
             k,
-            isa,
-            kind: Kind::Dense {
-                engine,
-                workspaces,
-                half,
-            },
-            pool: pool(helpers)?,
+            network,
+            pool,
         })
     }
 
@@ -160,10 +126,7 @@ impl Model {
 
     /// The network and the instruction set it runs on, such as "unrolled avx2" or "dense avx2 f16".
     pub fn kernel(&self) -> &'static CStr {
-        match self.kind {
-            Kind::Unrolled(_) => unrolled::kernel(self.isa),
-            Kind::Dense { half, .. } => dense::kernel(self.isa, half),
-        }
+        self.network.kernel()
     }
 
     /// Splits every matrix of `m` (n×n each, row-major, lower triangle read) into L + S.
@@ -173,7 +136,7 @@ impl Model {
     /// NaN while all others are valid. A dense network computes U in `f32` whatever F is, and L and S in F.
     pub fn decompose<F: Element>(&self, m: &[F], out: Outputs<'_, F>) -> Result<(), Error> {
         let batch = Batch::new(self.n, self.k, m, out)?;
-        F::run(self, batch).map_err(Error::from)
+        self.run(batch).map_err(Error::from)
     }
 
     /// The same, but S takes the place of M; `out.s` must be `None`.
@@ -183,32 +146,19 @@ impl Model {
         out: Outputs<'_, F>,
     ) -> Result<(), Error> {
         let batch = Batch::in_place(self.n, self.k, m, out)?;
-        F::run(self, batch).map_err(Error::from)
+        self.run(batch).map_err(Error::from)
     }
 
     /// Runs a batch: alone, or in shares that threads take as they come.
-    #[inline(always)]
-    fn run<F: Real>(
-        &self,
-        precision: impl Fn(&Unrolled) -> &InPrecision<F> + Sync,
-        batch: Batch<'_, F>,
-    ) -> Result<(), Status> {
-        let run = |batch: Batch<'_, F>| match &self.kind {
-            Kind::Unrolled(unrolled) => {
-                let InPrecision { engine, workspaces } = precision(unrolled);
-                engine.decompose(self.isa, &mut workspaces.borrow(), batch)
-            }
-            Kind::Dense {
-                engine, workspaces, ..
-            } => engine.decompose(self.isa, &mut workspaces.borrow(), batch),
-        };
-        let count = batch.count;
+    fn run<F: Element>(&self, batch: Batch<'_, F>) -> Result<(), Status> {
+        let (network, count) = (&*self.network, batch.count);
         let pool = self
             .pool
             .as_ref()
-            .map(|pool| (pool, self.share(count, pool.threads())));
-        let Some((pool, share)) = pool.filter(|(_, share)| count > *share) else {
-            return run(batch);
+            .map(|pool| (pool, network.share(count, pool.threads())))
+            .filter(|(_, share)| count > *share);
+        let Some((pool, share)) = pool else {
+            return F::run(network, batch);
         };
         let rest = Mutex::new((batch, Ok(())));
         let lock = || rest.lock().unwrap_or_else(PoisonError::into_inner);
@@ -221,7 +171,7 @@ impl Model {
                 }
                 let next = state.0.take(count);
                 drop(state);
-                let outcome = run(next);
+                let outcome = F::run(network, next);
                 if outcome.is_err() {
                     lock().1 = outcome;
                 }
@@ -229,51 +179,11 @@ impl Model {
         });
         rest.into_inner().unwrap_or_else(PoisonError::into_inner).1
     }
-
-    /// How many matrices of a batch a thread should take at a time, if so many threads share it.
-    fn share(&self, count: usize, threads: usize) -> usize {
-        match self.kind {
-            // Long enough to hide the hand-over, short enough that no thread waits long for the last one.
-            // A multiple of every vector width.
-            Kind::Unrolled(_) => 64,
-            // Every share reads all weights, which takes as long for 1 matrix as for 64.
-            Kind::Dense { .. } => count.div_ceil(threads).clamp(64, dense::MATRICES),
-        }
-    }
-}
-
-/// So many threads, or none.
-fn pool(helpers: usize) -> Result<Option<Pool>, Error> {
-    match helpers {
-        0 => Ok(None),
-        _ => Pool::new(helpers).map(Some),
-    }
-}
-
-/// Memory of an unrolled network that is reserved for one call, which may be in either precision.
-fn bytes_of_call(single: &Engine<f32>, double: &Engine<f64>, isa: Isa) -> usize {
-    single.workspace_len(isa) * size_of::<f32>() + double.workspace_len(isa) * size_of::<f64>()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::size::{MAX_K, MAX_N};
-
-    #[test]
-    fn default_concurrency_is_bounded_by_memory() {
-        let bytes = |n, k| {
-            let (single, double) = (Engine::new(n, k, &[]), Engine::new(n, k, &[]));
-            bytes_of_call(&single.unwrap(), &double.unwrap(), Isa::best())
-        };
-        let calls = Options::default().calls(bytes(MAX_N, MAX_K)).unwrap();
-        assert!(
-            calls == 1 || calls * bytes(MAX_N, MAX_K) <= 64 << 20,
-            "{calls}"
-        );
-        // What most users have: every CPU of a large machine can be inside of a call.
-        assert!(128 * bytes(20, 3) <= 64 << 20);
-    }
 
     /// Shares of the batch go to whoever is free, and nothing depends on it.
     #[test]

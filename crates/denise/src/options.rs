@@ -79,7 +79,7 @@ impl Options {
         Ok(self.threads.saturating_sub(1))
     }
 
-    /// How many calls may run at once, if each needs so many bytes.
+    /// How many calls may run at once, each with so many bytes of its own. A helper's share of a call counts as one.
     pub(crate) fn calls(&self, bytes: usize) -> Result<usize, Error> {
         let calls = match self.max_concurrency {
             0 => calls_by_default(thread::cpus(), bytes),
@@ -89,7 +89,7 @@ impl Options {
             let message = format_args!("max_concurrency is {calls}; the most is {MAX_CONCURRENCY}");
             return Err(Error::format(Status::Argument, message));
         }
-        Ok(calls)
+        Ok(calls + self.helpers()?)
     }
 }
 

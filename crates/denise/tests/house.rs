@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// From the bottom up. A room may use those that stand before it.
-const ROOMS: [&str; 17] = [
+const ROOMS: [&str; 18] = [
     "status",
     "memory",
     "wire",
@@ -16,6 +16,7 @@ const ROOMS: [&str; 17] = [
     "pool",
     "workspaces",
     "options",
+    "network",
     "eigen",
     "classical",
     "unrolled",

@@ -57,7 +57,7 @@ static void results(void) {
       EXPECT(l > 0.999 && l < 1.001 && l + s > 0.999 && l + s < 1.501);
     }
     EXPECT(entry(out[1], 14) > 0.499 && entry(out[1], 39) > 0.499);
-    EXPECT(mxGetNumberOfFields(out[3]) == 4);
+    EXPECT(mxGetNumberOfFields(out[3]) == 8);
     EXPECT(call(2, "solve", ones(type, 1), string("RPCA-GD"), number(1), NULL));
     EXPECT(mxGetClassID(out[1]) == type && entry(out[0], 0) == entry(out[0], 0));
     mock_forget();

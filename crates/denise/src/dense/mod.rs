@@ -7,7 +7,8 @@
 //!   others are for batches: `rows` adds the weights of the inputs that are not zero to the sums of one
 //!   matrix; `tiles` multiplies all of them, for six matrices at once. All add in the same order, so they agree to the bit.
 //! - `activation`: what happens to a finished sum.
-//! - `forward`: carries a block of matrices through all layers. `engine`: walks through a batch.
+//! - `forward`: carries a block of matrices through all layers. `engine`: walks through a batch. `shared`: for calls
+//!   from many threads.
 
 #![allow(
     clippy::needless_range_loop,
@@ -26,8 +27,8 @@ mod rows;
 mod runs;
 #[cfg(test)]
 mod samples;
+mod shared;
 mod tiles;
 
-pub(crate) use engine::{Engine, kernel};
-pub(crate) use forward::{MATRICES, Workspace};
 pub use network::{Activation, Layer, Network};
+pub(crate) use shared::Shared;

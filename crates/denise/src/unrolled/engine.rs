@@ -171,13 +171,10 @@ impl<F: Real> Engine<F> {
         let mut buffers = Buffers::carve(memory, shape, k);
         shape.pack(group.source(), buffers.raw);
         let scale = Scale::of(shape, buffers.raw, buffers.sums);
+        let poison = scale.poison.to_array();
+        let all_finite = (0..group.count).all(|i| poison[i].finite());
         // Looked for before S takes the place of M.
-        let mut first_bad = [Report::NONE; WIDEST];
-        for (i, poison) in (0..group.count).zip(scale.poison.to_array()) {
-            if !poison.finite() {
-                first_bad[i] = group.first_bad(i);
-            }
-        }
+        let first_bad = (!all_finite).then(|| find_bad(&group));
         for (m, raw) in buffers.m.iter_mut().zip(buffers.raw.iter()) {
             let raw = vectors.load(raw) * scale.shift;
             (raw * scale.inverse).store_array(m);
@@ -185,7 +182,7 @@ impl<F: Real> Engine<F> {
         forward(shape, k, &self.omega, &self.layers, &mut buffers);
         let mut unsettled = vectors.zero();
         if group.out.reports.is_some() {
-            unsettled = last_step(shape, &mut buffers);
+            unsettled = last_step(shape, k, &mut buffers);
         }
         if let Some(u) = &mut group.out.u {
             let root = scale.s.sqrt();
@@ -212,14 +209,33 @@ impl<F: Real> Engine<F> {
         if let Some(reports) = &mut group.out.reports {
             report(shape, k, scale.s, unsettled, &mut buffers, reports);
         }
-        let mut all_finite = true;
-        for (i, first_bad) in first_bad.into_iter().enumerate() {
-            if first_bad != Report::NONE {
-                all_finite = false;
-                group.mark_not_finite(i, first_bad);
-            }
+        if let Some(first_bad) = first_bad {
+            mark_bad(&mut group, first_bad);
         }
         all_finite
+    }
+}
+
+/// Where each matrix has its first entry that is NaN or infinite.
+#[cold]
+#[inline(never)]
+fn find_bad<F: Real>(group: &Batch<'_, F>) -> [u32; WIDEST] {
+    core::array::from_fn(|i| {
+        if i < group.count {
+            group.first_bad(i)
+        } else {
+            Report::NONE
+        }
+    })
+}
+
+#[cold]
+#[inline(never)]
+fn mark_bad<F: Real>(group: &mut Batch<'_, F>, first_bad: [u32; WIDEST]) {
+    for (i, first_bad) in first_bad.into_iter().enumerate() {
+        if first_bad != Report::NONE {
+            group.mark_not_finite(i, first_bad);
+        }
     }
 }
 

@@ -6,6 +6,7 @@
 //!   network.
 //!
 //! How it is computed:
+//! - `network`: both precisions, for calls from many threads.
 //! - `engine`: chooses the shape and the instruction set, and walks through a batch. `buffers`: the memory for that.
 //! - `scale`, `start`, `forward`, `report`: the way of one group of matrices, written once for both shapes.
 //! - `shape`: what a shape must do. `lanes` and `single`: the two shapes. One puts a matrix in each vector lane, the
@@ -24,6 +25,7 @@ mod file;
 mod forward;
 mod lanes;
 mod layers;
+mod network;
 mod omega;
 mod partial;
 mod rank;
@@ -36,12 +38,11 @@ mod single;
 mod start;
 mod triangle;
 
-pub(crate) use buffers::Workspace;
-pub(crate) use engine::{Engine, kernel};
 pub use file::File;
 #[cfg(test)]
 pub(crate) use layers::builtin;
 pub use layers::{Curvature, Layer};
+pub(crate) use network::Network;
 pub use omega::omega;
 
 /// Added to A_i on the diagonal, relative to its trace: keeps the row systems well posed.

@@ -2,71 +2,62 @@
 
 use super::buffers::Buffers;
 use super::shape::Shape;
+use super::triangle::triangle;
 use crate::batch::{Report, SPARSITY_EPSILON};
 use crate::simd::{Real, Vector};
 use fearless_simd::Select;
 
-/// ‖U_T − U_(T−1)‖_F / ‖U_T‖_F, as long as v still is U of the layer before.
+/// ‖U_T − U_(T−1)‖_F / ‖U_T‖_F, as long as v still is U of the layer before; b is overwritten.
 #[inline(always)]
-pub(super) fn last_step<V: Vector>(shape: impl Shape<V>, buffers: &mut Buffers<'_, V>) -> V {
+pub(super) fn last_step<V: Vector>(
+    shape: impl Shape<V>,
+    k: usize,
+    buffers: &mut Buffers<'_, V>,
+) -> V {
     let vectors = shape.vectors();
-    let Buffers { u, v, sums, .. } = buffers;
-    let step = sum_of_squares(
-        shape,
-        u.len(),
-        sums,
-        #[inline(always)]
-        |at| vectors.load(&u[at]) - vectors.load(&v[at]),
-    );
-    let all = sum_of_squares(
-        shape,
-        u.len(),
-        sums,
-        #[inline(always)]
-        |at| vectors.load(&u[at]),
-    );
+    let Buffers { u, v, b, g, .. } = buffers;
+    for (b, (u, v)) in b.iter_mut().zip(u.iter().zip(v.iter())) {
+        (vectors.load(u) - vectors.load(v)).store_array(b);
+    }
+    let step = square_norm(shape, k, b, g);
+    let all = square_norm(shape, k, u, g);
     (step / all.max(vectors.splat(V::Scalar::TINY))).sqrt()
 }
 
-/// Over the `len` entries of a factor; `sums` is scratch.
+/// ‖x‖_F² of a factor: the trace of its Gram matrix, for which there is code already.
 #[inline(always)]
-fn sum_of_squares<V: Vector>(
-    shape: impl Shape<V>,
-    len: usize,
-    sums: &mut [V::Array],
-    entry: impl Fn(usize) -> V,
-) -> V {
-    let k = len / shape.rows();
-    for (row, sum) in sums.iter_mut().enumerate() {
-        let mut square = shape.vectors().zero();
-        for at in row * k..(row + 1) * k {
-            let x = entry(at);
-            square = x.mul_add(x, square);
-        }
-        square.store_array(sum);
+fn square_norm<V: Vector>(shape: impl Shape<V>, k: usize, x: &[V::Array], g: &mut [V::Array]) -> V {
+    shape.gram(k, x, x, g);
+    let mut trace = shape.vectors().zero();
+    for a in 0..k {
+        trace += shape.vectors().load(&g[triangle(a) + a]);
     }
-    shape.sum(sums)
+    trace
 }
 
-/// The least S_ii / M_ii over all positive M_ii; 0 if there are none.
-#[inline(always)]
+/// The least S_ii / M_ii over all positive M_ii; 0 if there are none. One number after another: it is little work, and
+/// in vectors it would be much code.
+#[inline(never)]
 fn least_specific<V: Vector>(
     shape: impl Shape<V>,
+    lane: usize,
     m: &[V::Array],
     r: &[V::Array],
-    numbers: &mut [V::Array],
-) -> V {
-    let vectors = shape.vectors();
-    let (zero, none) = (vectors.zero(), vectors.splat(V::Scalar::MAX));
-    for (row, number) in numbers.iter_mut().enumerate() {
-        let variance = shape.diagonal(m, row);
-        let ratio: V = shape.diagonal(r, row) / variance;
-        let ratio: V = variance.simd_gt(zero).select(ratio, none);
-        ratio.max(zero - none).store_array(number);
+) -> V::Scalar {
+    let mut least = V::Scalar::MAX;
+    for i in 0..shape.n() {
+        let variance = shape.variance(m, lane, i);
+        let ratio = shape.variance(r, lane, i) / variance;
+        if variance > V::Scalar::ZERO && ratio < least {
+            least = ratio;
+        }
     }
-    let least = shape.least(numbers);
-    // L_ii is not negative, so no ratio is above one: this is `none`.
-    least.simd_gt(vectors.one()).select(zero, least)
+    // L_ii is not negative, so no ratio is above one: there was none.
+    if least > V::Scalar::ONE {
+        V::Scalar::ZERO
+    } else {
+        least
+    }
 }
 
 /// Writes a report for every matrix of a group; w and c are overwritten.
@@ -106,14 +97,13 @@ pub(super) fn report<V: Vector>(
         .to_array();
     let sparsity = (one - dense / entries).to_array();
     let unsettled = unsettled.to_array();
-    let least_specific = least_specific(shape, m, r, sums).to_array();
     for (lane, report) in reports.iter_mut().enumerate() {
         *report = Report {
             l1: l1[lane].to_f32(),
             residual: residual[lane].to_f32(),
             sparsity: sparsity[lane].to_f32(),
             unsettled: unsettled[lane].to_f32(),
-            least_specific: least_specific[lane].to_f32(),
+            least_specific: least_specific(shape, lane, m, r).to_f32(),
             ..Report::default()
         };
     }

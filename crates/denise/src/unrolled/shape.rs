@@ -43,8 +43,6 @@ pub(super) trait Pack<V: Vector>: Layout<V> {
 pub(super) trait Sums<V: Vector>: Layout<V> {
     /// Σ over the rows of a number for each, in every lane that needs it. Rows past n are zero.
     fn sum(self, numbers: &[V::Array]) -> V;
-    /// The least of the first n of these numbers, likewise.
-    fn least(self, numbers: &[V::Array]) -> V;
     /// `g` = the lower triangle of xᵀ y, likewise, for two n×k factors.
     fn gram(self, k: usize, x: &[V::Array], y: &[V::Array], g: &mut [V::Array]);
     /// Σ over all entries of a symmetric function of them; `term` takes the entry's place in a matrix
@@ -52,6 +50,8 @@ pub(super) trait Sums<V: Vector>: Layout<V> {
     fn sum_entries(self, sums: &mut [V::Array], term: impl Fn(usize) -> V) -> V;
     /// The diagonal entries of one vector row.
     fn diagonal(self, matrix: &[V::Array], row: usize) -> V;
+    /// Diagonal entry `i` of the matrix in `lane`, of those that are there.
+    fn variance(self, matrix: &[V::Array], lane: usize, i: usize) -> V::Scalar;
     /// The largest |M_ij|, and the sum of 0·M_ij, which is not zero if an entry is not finite.
     fn extremes(self, raw: &[V::Array]) -> (V, V);
 

@@ -1,7 +1,7 @@
 //! Sums over the rows and over the entries of the matrix in each lane.
 
 use super::{Lanes, SIDE, place};
-use crate::simd::{Real, Vector, Vectors};
+use crate::simd::{Vector, Vectors};
 use crate::unrolled::partial::{PARTIAL_SUMS, fold};
 use crate::unrolled::rank::by_rank;
 use crate::unrolled::shape::Sums;
@@ -24,15 +24,6 @@ impl<V: Vector> Sums<V> for Lanes<V> {
             }
         }
         fold(partial, PARTIAL_SUMS)
-    }
-
-    #[inline(always)]
-    fn least(self, numbers: &[V::Array]) -> V {
-        let mut least = self.vectors.splat(V::Scalar::MAX);
-        for number in &numbers[..self.n] {
-            least = least.min(self.vectors.load(number));
-        }
-        least
     }
 
     #[inline(never)]
@@ -71,6 +62,11 @@ impl<V: Vector> Sums<V> for Lanes<V> {
         } else {
             self.vectors.zero()
         }
+    }
+
+    #[inline(always)]
+    fn variance(self, matrix: &[V::Array], lane: usize, i: usize) -> V::Scalar {
+        matrix[place(i, i)][lane]
     }
 
     #[inline(always)]

@@ -18,16 +18,6 @@ impl<V: Vector> Sums<V> for Single<V> {
         partial.fold()
     }
 
-    #[inline(always)]
-    fn least(self, numbers: &[V::Array]) -> V {
-        let mut least = V::Scalar::MAX;
-        for i in 0..self.n {
-            let x = numbers[i / V::W][i % V::W];
-            least = if x < least { x } else { least };
-        }
-        self.vectors.splat(least)
-    }
-
     #[inline(never)]
     fn gram(self, k: usize, x: &[V::Array], y: &[V::Array], g: &mut [V::Array]) {
         let vectors = self.vectors;
@@ -74,21 +64,26 @@ impl<V: Vector> Sums<V> for Single<V> {
 
     #[inline(always)]
     fn diagonal(self, matrix: &[V::Array], row: usize) -> V {
-        let n = self.n;
+        V::from_fn(self.vectors.simd(), |l| {
+            let i = row * V::W + l;
+            if i < self.n {
+                self.variance(matrix, 0, i)
+            } else {
+                V::Scalar::ZERO
+            }
+        })
+    }
+
+    #[inline(always)]
+    fn variance(self, matrix: &[V::Array], _: usize, i: usize) -> V::Scalar {
+        let (row, lane) = (i / V::W, i % V::W);
         let full = self.rows() / PANEL * PANEL;
         let (first, count) = if row < full {
             (row - row % PANEL, PANEL)
         } else {
             (row, 1)
         };
-        V::from_fn(self.vectors.simd(), |l| {
-            let i = row * V::W + l;
-            if i < n {
-                matrix[first * n + i * count + row - first][l]
-            } else {
-                V::Scalar::ZERO
-            }
-        })
+        matrix[first * self.n + i * count + row - first][lane]
     }
 
     #[inline(always)]

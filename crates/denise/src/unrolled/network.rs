@@ -1,0 +1,96 @@
+//! The network in both precisions, ready to be called by many threads.
+
+use super::buffers::Workspace;
+use super::engine::{Engine, kernel};
+use super::layers::Layer;
+use crate::batch::Batch;
+use crate::network;
+use crate::options::Options;
+use crate::simd::{Isa, Real};
+use crate::status::{Error, Status};
+use crate::workspaces::Workspaces;
+use core::ffi::CStr;
+
+pub(crate) struct Network {
+    isa: Isa,
+    single: InPrecision<f32>,
+    double: InPrecision<f64>,
+}
+
+/// The network in one precision, with its working memory.
+struct InPrecision<F> {
+    engine: Engine<F>,
+    workspaces: Workspaces<Workspace<F>>,
+}
+
+impl<F: Real> InPrecision<F> {
+    fn new(engine: Engine<F>, isa: Isa, calls: usize) -> Result<InPrecision<F>, Error> {
+        let workspaces = Workspaces::new(calls, || engine.workspace(isa))?;
+        Ok(InPrecision { engine, workspaces })
+    }
+}
+
+impl Network {
+    /// For sizes and layers that have been checked.
+    pub(crate) fn new(
+        n: usize,
+        k: usize,
+        layers: &[Layer],
+        options: &Options,
+    ) -> Result<Network, Error> {
+        let isa = options.isa()?;
+        let (single, double) = (Engine::new(n, k, layers)?, Engine::new(n, k, layers)?);
+        let calls = options.calls(bytes_of_call(&single, &double, isa))?;
+        Ok(Network {
+            isa,
+            single: InPrecision::new(single, isa, calls)?,
+            double: InPrecision::new(double, isa, calls)?,
+        })
+    }
+}
+
+impl network::Network for Network {
+    fn run_f32(&self, batch: Batch<'_, f32>) -> Result<(), Status> {
+        let InPrecision { engine, workspaces } = &self.single;
+        engine.decompose(self.isa, &mut workspaces.borrow(), batch)
+    }
+
+    fn run_f64(&self, batch: Batch<'_, f64>) -> Result<(), Status> {
+        let InPrecision { engine, workspaces } = &self.double;
+        engine.decompose(self.isa, &mut workspaces.borrow(), batch)
+    }
+
+    fn kernel(&self) -> &'static CStr {
+        kernel(self.isa)
+    }
+
+    /// Long enough to hide the hand-over, short enough that no thread waits long for the last one. A multiple of every
+    /// vector width.
+    fn share(&self, _: usize, _: usize) -> usize {
+        64
+    }
+}
+
+/// Memory that is reserved for one call, which may be in either precision.
+fn bytes_of_call(single: &Engine<f32>, double: &Engine<f64>, isa: Isa) -> usize {
+    single.workspace_len(isa) * size_of::<f32>() + double.workspace_len(isa) * size_of::<f64>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::size::{MAX_K, MAX_N};
+
+    #[test]
+    fn default_concurrency_is_bounded_by_memory() {
+        let bytes = |n, k| {
+            let (single, double) = (Engine::new(n, k, &[]), Engine::new(n, k, &[]));
+            bytes_of_call(&single.unwrap(), &double.unwrap(), Isa::best())
+        };
+        let calls = Options::default().calls(bytes(MAX_N, MAX_K)).unwrap();
+        let most = 64 << 20;
+        assert!(calls == 1 || calls * bytes(MAX_N, MAX_K) <= most, "{calls}");
+        // What most users have: every CPU of a large machine can be inside of a call.
+        assert!(128 * bytes(20, 3) <= most);
+    }
+}
