@@ -8,24 +8,25 @@ use crate::status::denise_status;
 use denise_rust::Element;
 use std::sync::{Mutex, PoisonError};
 
-/// Splits count matrices, M = L + S with L = U U' of rank at most k. Never allocates, prints or spawns;
-/// waits only if more calls run on this handle than max_concurrency.
+/// Splits count matrices: M = L + S, with L = U U' of rank at most k. Never allocates, prints or starts threads. It
+/// waits only if more calls than max_concurrency run on this handle.
 ///
-/// - m, l and s hold count matrices of n*n values; u holds count n x k factors; all row-major. The
-///   lower triangle of m counts; what stands above the diagonal does not matter. u, l, s and reports may
-///   each be NULL.
-/// - s may be the same pointer as m; no other buffers may overlap. Any alignment works,
-///   but a call with a pointer that is not aligned to its type goes one matrix at a time, and such calls
-///   wait for each other.
-/// - l and s are bitwise symmetric, and l + s is m to one rounding.
-/// - A matrix with NaN or infinity gets NaN in its outputs; the call returns DENISE_ERR_NOT_FINITE after
-///   finishing all others.
-/// - Results do not depend, to the bit, on count, on the place in the batch, or on threads.
-/// - Finite input gives finite output. Magnitudes are limited to the largest finite value, which with the
-///   built-in network only matrices with entries above 1e-5 of it can reach. A matrix that is not positive
-///   semidefinite is no error; the farther it is from that, the less its split means.
-/// - count 0 does nothing and is DENISE_OK.
-/// - A child after fork may call it too, if no other thread was inside a call on this handle at the time.
+/// - m, l and s hold count matrices of n*n values, u holds count factors of n*k values, all row-major. reports holds
+///   count reports. u, l, s and reports may each be NULL.
+/// - Only the lower triangle of m is read. l and s are written in full.
+/// - s may be the same pointer as m. No other buffers may overlap.
+/// - Any alignment works. But if a pointer is not aligned to its type, the call goes one matrix at a time, and such
+///   calls wait for each other.
+/// - l and s are symmetric to the bit, and l + s is m to one rounding.
+/// - A matrix with NaN or infinity gets NaN in all its outputs. The others are split, and the call returns
+///   DENISE_ERR_NOT_FINITE.
+/// - Results are the same, to the bit, for any count, any place in the batch and any number of threads.
+/// - Finite input gives finite output. What would overflow becomes the largest finite value; with the built-in network
+///   this takes entries above 1e-5 of that value.
+/// - A matrix that is not positive semidefinite is not an error, but the farther it is from that, the less its split
+///   means.
+/// - count 0 does nothing and gives DENISE_OK.
+/// - After a fork the child may call it too, if no other thread was inside a call on this handle at that time.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn denise_decompose_batch(
     model: *const denise_model,
@@ -49,8 +50,8 @@ pub unsafe extern "C" fn denise_decompose_batch(
     }
 }
 
-/// The same in double precision, on the same handle. A dense network works on m rounded to float, and u holds
-/// floats; l and s are computed from them in double.
+/// The same in double precision, on the same handle. A dense network computes u in float, from m rounded to float, and
+/// then l and s in double.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn denise_decompose_batch_f64(
     model: *const denise_model,

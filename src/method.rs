@@ -2,27 +2,26 @@
 
 use denise_rust::classical::Method;
 
-/// A method of denise_solve_batch, as are the four below. docs/CLASSICAL.md says how near they are to the LRS
-/// library's.
+/// The methods of denise_solve_batch. docs/CLASSICAL.md compares them with those of the LRS library.
 ///
-/// Eigen-truncation: the k largest eigenvalues that are positive. L is positive semidefinite with rank at
-/// most k; s = m - l. lambda is not used.
+/// Eigen-truncation: keeps the k largest eigenvalues that are positive. L is positive semidefinite with rank at most k,
+/// and s = m - l. lambda is not used.
 pub const DENISE_METHOD_EIGEN: i32 = 1;
 /// Principal component pursuit (Candes et al. 2011) by alternating directions, until (L, S) changes by less
-/// than 1e-5 in a step, at most 1000 steps. lambda weighs |S|_1 against the nuclear norm of L; the paper's is
-/// 0.56/sqrt(n) (for its stocks 0.64/sqrt(n)). k is not used: the rank follows from lambda, and L need not
-/// be positive semidefinite. s is the method's own, with exact zeros: l + s is m to 1e-3, usually 1e-4.
+/// than 1e-5 in a step, at most 1000 steps. lambda weighs |S|_1 against the nuclear norm of L. The paper uses
+/// 0.56/sqrt(n), and 0.64/sqrt(n) for its stocks. k is not used: the rank follows from lambda, and L need not be
+/// positive semidefinite. s has exact zeros, so l + s is m only to 1e-3, usually to 1e-4.
 pub const DENISE_METHOD_PCP: i32 = 2;
 /// The same problem by inexact augmented Lagrange multipliers (Lin et al. 2010), until |M - L - S|_F is less
-/// than 1e-7 |M|_F, at most 1000 steps. lambda, k, l and s as for DENISE_METHOD_PCP; l + s is m to 1e-7.
+/// than 1e-7 |M|_F, at most 1000 steps. lambda, k, l and s are as for DENISE_METHOD_PCP, but l + s is m to 1e-7.
 pub const DENISE_METHOD_IALM: i32 = 3;
 /// Fast principal component pursuit (Rodriguez and Wohlberg 2013): k loops, in which the rank grows from 1 to at
-/// most k. L need not be positive semidefinite; s = m - l. lambda, in the units of m, is what entries of S
-/// are shrunk by inside; the paper's is 1/sqrt(n).
+/// most k. L need not be positive semidefinite, and s = m - l. Each loop shrinks the entries of S by lambda, which has
+/// the unit of m. The paper uses 1/sqrt(n).
 pub const DENISE_METHOD_FPCP: i32 = 4;
-/// Robust PCA by gradient descent (Yi et al. 2016), at most 29 steps, until the error is below 2e-4 or does not
-/// fall any more. L has rank at most k and need not be positive semidefinite; s = m - l. lambda is here
-/// the largest share of outliers in a row, less than 1; the paper's is 0.1 (none for n < 10).
+/// Robust PCA by gradient descent (Yi et al. 2016), at most 29 steps, until the error is below 2e-4 or stops
+/// falling. L has rank at most k and need not be positive semidefinite; s = m - l. Here lambda is the largest share of
+/// outliers in a row, less than 1. The paper uses 0.1, which allows none for n < 10.
 pub const DENISE_METHOD_RPCA_GD: i32 = 5;
 
 // The numbers of C are those of the enum.

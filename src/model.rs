@@ -11,8 +11,8 @@ use denise_rust::{Error, Model, Options, Status};
 use std::path::Path;
 use std::sync::Mutex;
 
-/// A loaded network, made by denise_load and freed by one call of denise_free. Immutable: any number of threads
-/// may use one handle at once.
+/// A loaded network. denise_load makes it, denise_free frees it. It never changes: any number of threads may use one
+/// handle at once.
 pub struct denise_model {
     pub(crate) model: Model,
     /// What the caller's structs look like.
@@ -22,15 +22,16 @@ pub struct denise_model {
     pub(crate) staging_f64: Mutex<Vec<f64>>,
 }
 
-/// Loads a model. path NULL gives the network built into the library; else it names an ONNX file: one that the
-/// program denise wrote or, unless the library was built without that, a stack of dense layers from M to U, to L or
-/// to S and L, as Keras and PyTorch export it. options may be NULL, for the defaults. Allocates.
+/// Loads a model. If path is NULL, this is the network built into the library. Otherwise path names an ONNX file: one
+/// that the program denise wrote, or a stack of dense layers from M to U, to L, or to S and L, as Keras and PyTorch
+/// export it. (A library built without the ONNX loader reads the first kind only.) Allocates.
 ///
-/// - On success *model is a handle for denise_free; on failure it is NULL, and options.message says why.
-/// - DENISE_ERR_IO if the file cannot be read, DENISE_ERR_FORMAT if it is damaged or no model,
-///   DENISE_ERR_UNSUPPORTED, with the operator's name, if it is an ONNX model of another kind.
-/// - What will run is compared with the file's graph before this returns; a thread of the library's own, which
-///   ends before this returns, does part of that.
+/// - options may be NULL, for the defaults.
+/// - On success *model is a handle for denise_free. On failure it is NULL, and options.message says why.
+/// - DENISE_ERR_IO: the file cannot be read. DENISE_ERR_FORMAT: it is damaged, or not a model. DENISE_ERR_UNSUPPORTED:
+///   it is an ONNX model of another kind; the message names the operator.
+/// - Before this returns, the results of the library are compared with those of the graph in the file. Part of that
+///   runs on another thread, which ends before this returns.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn denise_load(
     path: *const c_char,
@@ -47,7 +48,7 @@ pub unsafe extern "C" fn denise_load(
     unsafe { load(source, options, model) }
 }
 
-/// Loads a model from size bytes of memory, which may be released afterwards; else as denise_load.
+/// Loads a model from size bytes of memory, which may be released afterwards. Otherwise as denise_load.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn denise_load_memory(
     data: *const c_void,
@@ -67,7 +68,7 @@ pub unsafe extern "C" fn denise_load_memory(
     unsafe { load(source, options, model) }
 }
 
-/// Frees a model. NULL is fine. No call may be running on it, and none may follow.
+/// Frees a model. No call may be running on it, and none may follow. Does nothing if model is NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn denise_free(model: *mut denise_model) {
     if !model.is_null() {
@@ -94,7 +95,7 @@ pub unsafe extern "C" fn denise_k(model: *const denise_model) -> u32 {
     unsafe { model.as_ref() }.map_or(0, |model| model.model.k() as u32)
 }
 
-/// The network and the instruction set it runs on, such as "unrolled avx2"; static. "" if model is NULL.
+/// The network and the instruction set it runs on, such as "unrolled avx2". The string is static; "" if model is NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn denise_kernel(model: *const denise_model) -> *const c_char {
     // SAFETY: null, or a live handle.

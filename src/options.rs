@@ -4,41 +4,40 @@ use core::ffi::c_char;
 use core::mem::offset_of;
 use denise_rust::{Error, InstructionSet, Options, Status};
 
-/// For denise_options.flags: use only what every machine of this architecture has (SSE2, NEON).
-/// Without a flag, the library takes the best that it finds on the machine.
+/// For denise_options.flags: use only instructions that every machine of this architecture has (SSE2, NEON).
+/// By default the library uses the best instructions that it finds.
 pub const DENISE_FLAG_PORTABLE: u32 = 1;
 /// For denise_options.flags: use AVX2 and FMA, or fail with DENISE_ERR_UNSUPPORTED.
 pub const DENISE_FLAG_AVX2: u32 = 2;
-/// For denise_options.flags, alone or with one of the others: keep the weights of a dense network as 16-bit
-/// floating-point numbers. Half the memory and, for calls of one matrix, less than half of the time; each weight
-/// keeps eleven significant bits. DENISE_ERR_UNSUPPORTED for an unrolled network, which has too few weights to gain.
+/// For denise_options.flags, alone or with another flag: keep the weights of a dense network as 16-bit floating-point
+/// numbers, with eleven significant bits. This halves the memory, and more than halves the time of a call with one
+/// matrix. The built-in network and its kind have few weights and give DENISE_ERR_UNSUPPORTED.
 pub const DENISE_FLAG_F16: u32 = 4;
 
-/// What a model is loaded for. Fill it with denise_options_init, then change what you need. It is read while
-/// loading and not kept.
+/// Options of denise_load. Call denise_options_init, then set what you need. The library reads the struct during the
+/// call and keeps no pointer to it.
 #[repr(C)]
 pub struct denise_options {
-    /// Set by denise_options_init; leave it alone. Lets the struct grow without breaking programs that were compiled
-    /// with an older header.
+    /// Set by denise_options_init; do not change it. It tells the library which header the program was compiled with,
+    /// so that structs can grow and old programs keep working.
     pub struct_size: usize,
-    /// Size of the matrices, at most 512. 0: the model's own (20 for the built-in network, which takes any). A
-    /// dense network takes its own only; DENISE_ERR_SHAPE for another.
+    /// Size of the matrices, at most 512. 0: the size that the model was trained for, 20 for the built-in network.
+    /// A dense network takes that size only; any other gives DENISE_ERR_SHAPE.
     pub n: u32,
-    /// Largest rank of L, less than n and at most 32. 0: the model's own (3 for the built-in network, which takes
-    /// any; a dense network as for n).
+    /// Largest rank of L, less than n and at most 32. 0: the rank that the model was trained for, 3 for the built-in
+    /// network. A dense network takes that rank only.
     pub k: u32,
-    /// Calls that may run at once on this handle without waiting for each other; each reserves its
-    /// working memory when the model is loaded. At most 4096. 0: the number of CPUs, or as many calls as have
-    /// their memory in 64 MB, whichever is less; at least one.
+    /// Calls that can run at once on this handle without waiting for each other, at most 4096. Working memory for each
+    /// is reserved when the model is loaded. 0: one for each CPU, or fewer if they would need more than 64 MB.
     pub max_concurrency: u32,
-    /// Threads that one call may use for a large batch, at most 256. 0 or 1: the calling thread only.
-    /// Others are started by denise_load and joined by denise_free. On Linux they block all signals but those of a
-    /// thread's own faults, such as SIGSEGV.
+    /// Threads that one call may use for a large batch, at most 256. 0 or 1: the calling thread only. denise_load starts
+    /// the others and denise_free joins them. On Linux they block all signals except those for their own faults, such
+    /// as SIGSEGV.
     pub threads: u32,
-    /// DENISE_FLAG_ values, or 0.
+    /// DENISE_FLAG_ values combined with |, or 0.
     pub flags: u32,
-    /// Optional: receives one line that says why loading failed, cut to fit, always terminated; on
-    /// success the empty string.
+    /// Optional buffer for one line that says why loading failed. It is cut to fit and always terminated; on success it
+    /// is empty.
     pub message: *mut c_char,
     /// Size of that buffer in bytes.
     pub message_size: usize,
@@ -117,8 +116,8 @@ fn instruction_set(flags: u32) -> Result<InstructionSet, Error> {
     }
 }
 
-/// Sets every option to its default. struct_size is sizeof *options, which tells the library which header the program
-/// was compiled with: nothing is written past it. Does nothing if options is NULL.
+/// Sets every option to its default. Pass sizeof *options as struct_size: nothing is written past it. Does nothing if
+/// options is NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn denise_options_init(options: *mut denise_options, struct_size: usize) {
     // Without room for struct_size there is no header that has such a struct; denise_load will say so.

@@ -3,7 +3,7 @@
 use core::mem::offset_of;
 use denise_rust::Report;
 
-/// What is known of one decomposition. Enough to watch a stream of matrices without asking for l or s.
+/// Figures about the split of one matrix. They can be had without l and s.
 #[repr(C)]
 pub struct denise_report {
     /// Sum of |S_ij|, at most FLT_MAX.
@@ -12,18 +12,19 @@ pub struct denise_report {
     pub residual: f32,
     /// Share of entries with |S_ij| <= 0.01 * tr(M)/n, from 0 to 1.
     pub sparsity: f32,
-    /// DENISE_OK, or DENISE_ERR_NOT_FINITE if this matrix has a NaN or an infinity (all floats here are then NaN).
+    /// DENISE_OK, or DENISE_ERR_NOT_FINITE if this matrix contains NaN or infinity. All floats here are then NaN.
     pub status: i32,
-    /// Size of the last step, ||U_T - U_(T-1)||_F / ||U_T||_F: small means that more layers would not change the
-    /// answer. 0 if U is zero, and for a dense network, which takes no steps.
+    /// Size of the last step, ||U_T - U_(T-1)||_F / ||U_T||_F. Small means that more layers would not change the answer.
+    /// 0 if U is zero, and for a dense network, which takes no steps.
     pub unsettled: f32,
-    /// The least S_ii / M_ii over all positive M_ii: negative means that L explains more than all of a variance. 0 if
+    /// Smallest S_ii / M_ii, over all i with M_ii > 0. Negative means that L explains more than all of a variance. 0 if
     /// no M_ii is positive.
     pub least_specific: f32,
-    /// Entries of the lower triangle that were NaN and counted as not known. 0: no network takes such matrices yet.
+    /// Entries of the lower triangle that were NaN and taken as unknown. Always 0 in this version, in which NaN is an
+    /// error.
     pub missing: u32,
-    /// i*n + j of the first entry M_ij, row by row in the lower triangle, that made this matrix
-    /// DENISE_ERR_NOT_FINITE; else UINT32_MAX.
+    /// i*n + j of the first entry M_ij, row by row in the lower triangle, that made the status DENISE_ERR_NOT_FINITE.
+    /// UINT32_MAX if there is none.
     pub first_bad: u32,
 }
 

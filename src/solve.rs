@@ -8,11 +8,14 @@ use crate::status::denise_status;
 use denise_rust::classical::{Method, Solver};
 use denise_rust::{Error, Status};
 
-/// Splits count matrices with a classical method (DENISE_METHOD_), to check the network against. Slow, and
-/// it allocates: once a call, not for every matrix. lambda <= 0: the paper's value for that method. n is 2 to 512 and k
-/// as in denise_options, where the method uses it. The lower triangle of m counts; l and s may each be NULL;
-/// s may be the same pointer as m. l and s are bitwise symmetric, and finite for finite m. A matrix with NaN or
-/// infinity gets NaN, and results do not depend on count, as in denise_decompose_batch.
+/// Splits count matrices with a classical method, a DENISE_METHOD_ value, to compare the network with. Slow. Allocates,
+/// once for each call.
+///
+/// - n is 2 to 512. k is less than n and at most 32; methods without a rank ignore it.
+/// - lambda <= 0 means the paper's value for the method.
+/// - m, l and s are as in denise_decompose_batch: only the lower triangle is read, l and s may each be NULL, s may be
+///   the same pointer as m, results are symmetric to the bit and do not depend on count, and a matrix with NaN or
+///   infinity gets NaN.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn denise_solve_batch(
     method: i32,

@@ -4,30 +4,30 @@ use crate::last_error;
 use core::ffi::c_char;
 use denise_rust::Status;
 
-/// What a function returns: DENISE_OK, which is 0, or one of the DENISE_ERR_ codes. Codes are never reused;
-/// a newer library may have more of them.
+/// What a function returns: DENISE_OK, which is 0, or one of the DENISE_ERR_ codes. Codes are never reused.
+/// A newer library may have more of them.
 pub type denise_status = i32;
 
-/// All went well: every output that was asked for is written.
+/// Success: every requested output was written.
 pub const DENISE_OK: denise_status = 0;
-/// A pointer that must not be NULL is NULL. No output was written.
+/// A required pointer is NULL. No output was written.
 pub const DENISE_ERR_NULL_POINTER: denise_status = 1;
-/// An argument is out of range: a rank that is not less than n, an unknown flag or method, buffers that overlap, a
-/// struct_size that is too small (denise_options_init was not called). No output was written.
+/// An argument is out of range: a rank that is not less than n, an unknown flag or method, buffers that overlap, or a
+/// struct_size that this library does not know. No output was written.
 pub const DENISE_ERR_ARGUMENT: denise_status = 2;
-/// A file cannot be read: it is missing, not permitted, or no file.
+/// The file cannot be read: it does not exist, this user may not read it, or it is not a regular file.
 pub const DENISE_ERR_IO: denise_status = 3;
-/// The data is damaged, or is no model.
+/// The data is damaged, or it is not a model.
 pub const DENISE_ERR_FORMAT: denise_status = 4;
-/// A model, size, method or instruction set that this build or machine does not have.
+/// This build or machine does not support the model, size, method or instruction set.
 pub const DENISE_ERR_UNSUPPORTED: denise_status = 5;
-/// Sizes that do not fit each other, or whose product overflows. No output was written.
+/// Sizes do not fit each other, or their product overflows. No output was written.
 pub const DENISE_ERR_SHAPE: denise_status = 6;
-/// At least one matrix has a NaN or an infinity; all others were decomposed.
+/// At least one matrix contains NaN or infinity. All others were split.
 pub const DENISE_ERR_NOT_FINITE: denise_status = 7;
-/// Out of memory, or of threads.
+/// There is not enough memory, or no thread can be started.
 pub const DENISE_ERR_MEMORY: denise_status = 8;
-/// A bug in the library. The outputs are unspecified; the process is intact.
+/// A bug in the library. The outputs are unspecified, but the process is intact.
 pub const DENISE_ERR_INTERNAL: denise_status = 9;
 
 // The numbers of C are those of the enums.
@@ -51,7 +51,7 @@ const _: () = {
     assert!(Status::ALL.len() == DENISE_ERR_INTERNAL as usize + 1);
 };
 
-/// A phrase for any status, known or not; static.
+/// Describes a status in a few words. Accepts any number; the string is static.
 #[unsafe(no_mangle)]
 pub extern "C" fn denise_status_string(status: denise_status) -> *const c_char {
     let known = usize::try_from(status)
@@ -62,9 +62,9 @@ pub extern "C" fn denise_status_string(status: denise_status) -> *const c_char {
         .as_ptr()
 }
 
-/// Why the last call on this thread that did not return DENISE_OK failed, in one line that names the argument or the
-/// file: for a log, not for a program to look at. Valid until the next call on this thread fails; "" if none has. (If
-/// very many threads keep failing, some may get "".) Does not allocate.
+/// Says why the last failed call on this thread failed: one line that names the argument or the file, meant for a log.
+/// The string is valid until the next call on this thread fails. It is "" if no call has failed, and may be "" if
+/// hundreds of threads fail at once. Does not allocate.
 #[unsafe(no_mangle)]
 pub extern "C" fn denise_last_error() -> *const c_char {
     last_error::text()
