@@ -9,13 +9,12 @@ CXXFLAGS ?= -O2 -g
 ifeq ($(origin CC),default)
 CC := gcc
 endif
-# Tests that run at once under `make test`.
+# Tests that run at once under `make test`; seconds for each target of `make fuzz`; 1: the library of `make small`.
 JOBS ?= $(shell nproc)
-# Seconds for each target of `make fuzz`.
 SECONDS ?= 1800
-# 1: the library without the ONNX loader and its dependencies.
 SMALL ?= 0
-ifneq ($(filter-out 0 1,$(SMALL)),)
+PROFILE := $(word 1,$(patsubst 0,release,$(patsubst 1,small,$(SMALL))))
+ifeq ($(filter release small,$(PROFILE)),)
 $(error SMALL is 0 or 1, not $(SMALL))
 endif
 
@@ -23,7 +22,6 @@ endif
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 # C tests and the demo use an installed tree, so that what is tested is what is shipped.
 STAGE := build/stage
-SMALL_STAGE := build/stage-small
 ABI := $(shell sed -n 's/^const ABI: u32 = \([0-9]*\);/\1/p' build.rs)
 LIBRARY := $(STAGE)/lib/libdenise.so.$(ABI)
 DENISE := $(TARGET)/release/denise
@@ -59,30 +57,23 @@ help: ## what there is
 
 # ---------------------------------------------------------------------------------------------- use
 
-all: need-cargo ## build the library into target/release
+all: need ## build the library into target/release
 	$(DO) build --release --locked $(PACKAGES)
 
-small: need-cargo ## the library without the loader for other ONNX files, under 1 MB
+small: need ## the library without the loader for other ONNX files, under 1 MB
+	@echo '== the library without the ONNX loader; the first time this takes a minute or two'
 	$(DO) rustc --profile small --locked --no-default-features --lib --crate-type cdylib,staticlib
 	@echo '$(TARGET)/small/libdenise.so'
 
 demo: build-demo ## decompose real and synthetic matrices from C++: tables, and pictures as PNG
-	@echo '== 3 of 3: the demo runs, about ten seconds'
+	@echo '== the demo runs, about ten seconds'
 	@echo
 	@build/demo/demo build/demo/sp500.csv "$(CURDIR)/build/demo"
 
-# Against the library of `make small`: the demo runs the built-in network, and a newcomer should not wait for the
-# compilation of an ONNX loader that it does not use.
-build-demo: need-c
-	@echo '== 1 of 3: the library; the first time this takes a minute or two'
-	@$(MAKE) --no-print-directory small
-	@echo '== 2 of 3: the demo, a C++ program (examples/cpp/demo.cpp)'
-	@[ -d build/demo ] || rm -f build/demo
-	@mkdir -p build/demo
-	@install -m 755 "$(TARGET)/small/libdenise.so" build/demo/libdenise.so.$(ABI)
-	$(CXX) -std=c++17 $(WARN) $(CXXFLAGS) -Iinclude examples/cpp/demo.cpp -o build/demo/demo \
-	  build/demo/libdenise.so.$(ABI) -Wl,-rpath,'$$ORIGIN'
-	@gzip -dc tests/data/sp500/sp500_dataset.csv.gz > build/demo/sp500.csv
+# With the library of `make small`: a newcomer should not wait for an ONNX loader that the demo does not use.
+build-demo: small
+	@echo '== the demo, a C++ program (examples/cpp/demo.cpp)'
+	@scripts/build_demo "$(TARGET)/small/libdenise.so" build/demo -std=c++17 $(WARN) $(CXXFLAGS)
 
 examples: build-examples build-mex ## rolling_risk, and Denise beside the LRS library's methods (LRS_PATH=its folder)
 	@build/examples/rolling_risk build/examples/sp500.csv
@@ -98,7 +89,7 @@ build-mex: stage
 	@mkdir -p build/matlab
 	@$(OCTAVE) --eval "cd bindings/matlab; make ('$(CURDIR)/$(STAGE)', '$(CURDIR)/build/matlab')"
 
-program: need-cargo ## the command-line program, as target/release/denise
+program: need ## the command-line program, as target/release/denise
 	$(DO) build --release --locked $(BOTH)
 
 models: program ## train the networks of models/ again (a quarter of an hour)
@@ -110,40 +101,30 @@ results: program ## measure all methods again: docs/RESULTS.md, its figures, the
 	scripts/readme_table
 
 bench: stage build/venv-bench build/c/libcount_malloc.so ## timings beside onnxruntime, tract and the classical methods
-	@mkdir -p build/bench
-	@for name in table dense; do \
-	  $(DO) bench --locked -p denise-capi --bench $$name | tee build/bench/$$name.md || exit 1; \
-	done
-	build/venv-bench/bin/python benches/compare/bench.py $(STAGE)/lib/libdenise.so models/default.onnx \
-	  build/c/libcount_malloc.so --out build/bench --native build/bench/table.md build/bench/dense.md
+	benches/run build/bench build/venv-bench/bin/python $(STAGE)/lib/libdenise.so build/c/libcount_malloc.so
 
-header: need-cargo ## regenerate include/denise.h from src
+header: need ## regenerate include/denise.h from src
 	cp "$$(scripts/generated_header --locked)" include/denise.h
 
-PROFILE := $(if $(filter 1,$(SMALL)),small,release)
-install: need-c $(if $(filter 1,$(SMALL)),small,all) ## into PREFIX=/usr/local DESTDIR=; SMALL=1: the small library
+install: need $(if $(filter small,$(PROFILE)),small,all) ## into PREFIX=/usr/local DESTDIR=; SMALL=1: the small library
 	@scripts/install "$(TARGET)/$(PROFILE)" "$(PREFIX)" "$(DESTDIR)"
 
-stage stage-small: need-c
+stage stage-small: need
 	@$(MAKE) --no-print-directory install PREFIX="$(CURDIR)/build/$@" DESTDIR= SMALL=$(if $(filter stage-small,$@),1,0)
 
-dist: need-cargo ## source tarball, bill of materials and checksums into build/dist
-	@scripts/need git:git gzip:gzip python3:python3
+dist: need ## source tarball, bill of materials and checksums into build/dist
 	@scripts/dist build/dist
 
 clean: ## remove everything that was built
 	rm -rf build
 	$(DO) clean
 
-need-cargo:
-	@scripts/need cargo:cargo
-
-need-c: need-cargo
-	@scripts/need gcc:gcc g++:g++ strip:binutils gzip:gzip python3:python3
+need:
+	@scripts/need cargo:cargo gcc:gcc g++:g++ strip:binutils gzip:gzip git:git python3:python3
 
 # ------------------------------------------------------------------------------------------- check
 
-check: need-cargo ## after every edit: formatting, clippy, words, the library's quick tests
+check: need ## after every edit: formatting, clippy, words, the library's quick tests
 	$(DO) fmt --all --check
 	tests/check_words.sh
 	$(DO) clippy --locked $(RUST) -- -D warnings
@@ -157,7 +138,7 @@ TESTS := lint test-need test-rust test-fuzz test-header test-library test-static
          test-gateway test-examples test-install test-tsan test-valgrind test-program test-readme test-onnx test-trust \
          test-dist
 
-lint: need-cargo ## formatting, clippy, rustdoc and words
+lint: need ## formatting, clippy, rustdoc and words
 	@scripts/need cargo-fmt:rustup/rustfmt cargo-clippy:rustup/clippy
 	$(DO) fmt --all --check
 	$(DO) fmt --check --manifest-path fuzz/Cargo.toml
@@ -169,21 +150,20 @@ lint: need-cargo ## formatting, clippy, rustdoc and words
 test-need: # nothing is installed unasked
 	tests/check_need.sh
 
-test-rust: need-cargo
+test-rust: need
 	$(DO) test --locked $(RUST)
 
 test-fuzz: test-rust # every input that fuzzing has shown to be of interest, without a fuzzer
 	CARGO_TARGET_DIR="$(abspath $(TARGET))" $(DO) test --locked $(FUZZ)
 
 test-header: # it compiles alone without a warning; tests/header.rs: it is the one that src gives
-	@scripts/need clang:clang
 	tests/c/check_header.sh $(WARN)
 
 test-library: stage stage-small
 	tests/check_library.sh "$(LIBRARY)" $(ABI) 25000000
 	tests/check_archive.sh "$(STAGE)/lib/libdenise.a"
-	tests/check_library.sh "$(SMALL_STAGE)/lib/libdenise.so.$(ABI)" $(ABI) 1000000
-	tests/check_archive.sh "$(SMALL_STAGE)/lib/libdenise.a"
+	tests/check_library.sh "build/stage-small/lib/libdenise.so.$(ABI)" $(ABI) 1000000
+	tests/check_archive.sh build/stage-small/lib/libdenise.a
 
 test-static: stage
 	@mkdir -p build/c
@@ -202,15 +182,12 @@ test-alloc: build/c/libcount_malloc.so build/c/no_alloc build/c/dlopen # no allo
 	LD_PRELOAD="$(CURDIR)/build/c/libcount_malloc.so" build/c/dlopen "$(LIBRARY)"
 
 test-cpp: stage
-	@scripts/need clang++:clang pkg-config:pkg-config /usr/include/eigen3/Eigen/Core:libeigen3-dev
 	tests/cpp/check.sh "$(STAGE)" build/cpp $(WARN)
 
 test-mdspan: stage # the real std::mdspan, which the compilers of test-cpp do not have
-	@scripts/need clang++-19:clang-19 /usr/lib/llvm-19/include/c++/v1/mdspan:libc++-19-dev
 	tests/cpp/check_mdspan.sh "$(STAGE)" build/cpp $(WARN)
 
 test-octave: build-mex
-	@scripts/need readelf:binutils
 	$(OCTAVE) tests/octave/run_tests.m
 
 test-gateway: stage # the MATLAB binding as MATLAB would build it
@@ -247,7 +224,7 @@ test-trust: trust-programs # the quick part of `make trust`
 	tests/trust/check_faults.sh "$(LIBRARY)" build/trust
 	tests/trust/check_abi.sh "$(STAGE)/include" "$(LIBRARY)"
 
-test-dist: need-cargo
+test-dist: need
 	tests/trust/check_dist.sh build/dist
 
 # ------------------------------------------------------------------------------------------- trust
@@ -257,9 +234,7 @@ trust-programs: $(addprefix build/trust/,$(TRUST) out_of_memory) build/c/dlopen
 
 trust: test-trust test-header test-library test-static test-c test-alloc test-mdspan ## what docs/TRUST.md promises, at length
 	tests/trust/check_faults.sh "$(LIBRARY)" build/trust --long
-	@command -v cargo-deny >/dev/null || { echo 'installing cargo-deny into build/trust/tools'; \
-	  $(DO) install cargo-deny --locked --quiet --root "$(CURDIR)/build/trust/tools"; }
-	PATH="$$PATH:$(CURDIR)/build/trust/tools/bin" tests/trust/check_deny.sh
+	tests/trust/check_deny.sh
 	tests/trust/check_reproducible.sh
 	$(MAKE) --no-print-directory sanitize
 	$(MAKE) --no-print-directory neon
@@ -280,26 +255,21 @@ neon: ## the tests on emulated 64-bit ARM, and its results beside those of AVX2,
 
 # ---------------------------------------------------------------------------------- programs of tests
 
-build/c/lib%.so: tests/c/%.c | stage
-	@mkdir -p $(@D)
-	$(CC) $(C_TEST) -fPIC -shared $< -o $@
-
-build/trust/lib%.so: tests/trust/%.c | stage
-	@mkdir -p $(@D)
-	$(CC) $(C_TEST) -fPIC -shared $< -o $@
-
 # These open the library themselves.
 build/c/dlopen build/trust/out_of_memory: LINK := -ldl -lm -pthread
 build/trust/out_of_memory: build/trust/libfail_malloc.so
 build/trust/out_of_memory: LINK += -Lbuild/trust -lfail_malloc -Wl,-rpath,'$$ORIGIN'
 
-build/c/%: tests/c/%.c include/denise.h | stage
-	@mkdir -p $(@D)
-	$(CC) $(C_TEST) $< -o $@ $(LINK)
-
-build/trust/%: tests/trust/%.c include/denise.h | stage
-	@mkdir -p $(@D)
-	$(CC) $(C_TEST) $< -o $@ $(LINK)
+define programs # of a folder of tests
+build/$(1)/lib%.so: tests/$(1)/%.c | stage
+	@mkdir -p $$(@D)
+	$$(CC) $$(C_TEST) -fPIC -shared $$< -o $$@
+build/$(1)/%: tests/$(1)/%.c include/denise.h | stage
+	@mkdir -p $$(@D)
+	$$(CC) $$(C_TEST) $$< -o $$@ $$(LINK)
+endef
+$(eval $(call programs,c))
+$(eval $(call programs,trust))
 
 build/examples/%: examples/cpp/%.cpp include/denise.h include/denise.hpp | stage
 	@mkdir -p $(@D)

@@ -7,12 +7,12 @@ set -euo pipefail
 stage=$(cd "$1" && pwd) build=$2
 shift 2
 cd "$(dirname "$0")/../.."
+scripts/need clang++:clang /usr/include/eigen3/Eigen/Core:libeigen3-dev
 mkdir -p "$build"
 build=$(cd "$build" && pwd)
 flags=("$@" "-I$stage/include")
 link=("-L$stage/lib" -ldenise -lm -pthread "-Wl,-rpath,$stage/lib")
-eigen=(-isystem "$(pkg-config --variable=includedir eigen3 2>/dev/null || true)")
-[ -d "${eigen[1]}/Eigen" ] || eigen=(-isystem /usr/include/eigen3)
+eigen=(-isystem /usr/include/eigen3)
 plain=(-fno-exceptions -fno-rtti)
 
 try() { # try NAME COMPILER FLAGS... : compiles and runs tests/cpp/NAME.cpp
