@@ -19,7 +19,7 @@ pub(crate) use chart::{Series, Style, chart};
 pub(crate) use curve::curve;
 pub(crate) use splits::{comparison, decomposition};
 
-use crate::files::{FileError, replace};
+use denise_data::files::{FileError, replace};
 use resvg::{tiny_skia, usvg};
 use std::path::Path;
 

@@ -12,7 +12,7 @@ pub(super) fn parse(path: &Path, bytes: &[u8]) -> Result<Stack, FileError> {
 }
 
 /// Writes an array as `float64` in C order, format 1.0.
-pub(crate) fn write(path: &Path, shape: &[usize], values: &[f64]) -> Result<(), FileError> {
+pub fn write(path: &Path, shape: &[usize], values: &[f64]) -> Result<(), FileError> {
     if product(shape) != Some(values.len()) {
         let message = format!("{} values do not fill the shape {shape:?}", values.len());
         return Err(FileError::new(path, message));
@@ -295,7 +295,7 @@ impl<'a> Scan<'a> {
 #[cfg(test)]
 mod tests {
     use super::super::read;
-    use super::super::tests::{Scratch, message};
+    use super::super::testing::{Scratch, message};
     use super::*;
 
     fn file(version: u8, header: &str, data: &[u8]) -> Vec<u8> {

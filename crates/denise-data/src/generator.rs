@@ -68,7 +68,7 @@ impl fmt::Display for Distribution {
 }
 
 /// How a pair (i, j) of S₀ is drawn, and what counts as a zero of S₀.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pairs {
     /// As the code that made the paper's tables: j from 1 to n - 1, then i below j; entries up to 0.01 count as zeros.
     Authors,
