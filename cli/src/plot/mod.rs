@@ -7,7 +7,6 @@ mod curve;
 mod drawn;
 mod glyphs;
 mod heatmap;
-mod labels;
 mod legend;
 mod looks;
 mod splits;

@@ -140,7 +140,6 @@ fn series<'a>(all: &'a [Points<'a>], style: Style) -> Vec<Series<'a>> {
     let one = |(name, points): &'a Points<'a>| Series {
         name,
         points,
-        labels: &[],
         style,
     };
     all.iter().map(one).collect()
