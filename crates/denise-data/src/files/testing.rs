@@ -1,6 +1,7 @@
 //! What the tests of all readers use.
 
 use super::FileError;
+use crate::random::Random;
 use std::fs;
 use std::path::PathBuf;
 
@@ -46,12 +47,7 @@ pub(super) fn garbage() -> impl Iterator<Item = String> {
         "1", "-2.5", ",", ";", "\t", " ", "\n", "\n\n", "\"", "\"\"", "#", "é", "nan", "a", "\r",
         "a,b\n",
     ];
-    let mut state = 1_u64;
-    let mut piece = move || {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
-        pieces[(state >> 60) as usize]
-    };
+    let mut random = Random::new(1);
+    let mut piece = move || pieces[random.below(pieces.len())];
     (0..20_000).map(move |_| (0..12).map(|_| piece()).collect())
 }
