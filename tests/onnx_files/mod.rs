@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "each test program uses a part")]
 
-pub(crate) use denise_data::protobuf::{field, int_field, number};
+pub(crate) use denise_data::protobuf::{field, int_field};
 
 use std::fs;
 use std::path::PathBuf;

@@ -8,7 +8,7 @@ const LAYERS: &str = "shared 0.5 0.09 0.5 0.09 0.5 0.7 0.1\nown 0 1e-20 100 9e-6
 fn entry(key: &str, value: &[u8]) -> Vec<u8> {
     field(
         METADATA,
-        &[field(KEY, key.as_bytes()), field(VALUE, value)].concat(),
+        [field(KEY, key.as_bytes()), field(VALUE, value)].concat(),
     )
 }
 
