@@ -1,7 +1,7 @@
 //! Matrices, one after the other.
 
-/// A stack of square matrices, row-major, one after the other. All values that [`read`] and
-/// [`prices::windows`] return are finite, and there is at least one matrix.
+/// A stack of square matrices, row-major, one after the other. All values that [`read`](super::read) and
+/// [`prices::windows`](super::prices::windows()) return are finite, and there is at least one matrix.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stack {
     /// Rows and columns of each matrix.

@@ -1,8 +1,8 @@
 //! The header of a `.npy` file: a dictionary, as Python writes it.
 //!
-//! It is read by hand since the file may come from anyone. The crate npyz, tried at 0.9.1, takes twice as long for every
-//! bracket that is opened and not closed, allocates as much as a damaged length claims, panics where sizes overflow, and
-//! lets pass keys that are unknown or given twice; a guard against all of this is a parser.
+//! It is read by hand, since the file may come from anyone. The crate npyz, tried at 0.9.1, takes twice as long for
+//! every bracket that is opened and not closed, allocates as much as a damaged length claims, panics where sizes
+//! overflow, and lets keys pass that are unknown or given twice; a guard against all of this is a parser.
 
 /// How a number is stored.
 #[derive(Clone, Copy, Debug, PartialEq)]
