@@ -7,6 +7,7 @@
 mod matrices;
 mod measure;
 
+use denise_data::random::Random;
 use denise_rust::dense::{Activation, Layer, Network};
 use denise_rust::{Model, Options, Outputs};
 use matrices::matrices;
@@ -19,16 +20,8 @@ const WIDTHS: [usize; 6] = [210, 4200, 840, 840, 840, 60];
 
 /// After ReLU half of the values are zero, and the kernels pass over them; after tanh none is.
 fn topo0(activation: Activation) -> Network {
-    let mut state = 1_u64;
-    let mut normal = move || {
-        let uniform = (0..12).map(|_| {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            (state >> 40) as f32 / (1_u32 << 24) as f32
-        });
-        uniform.sum::<f32>() - 6.0
-    };
+    let mut random = Random::new(1);
+    let mut normal = || random.normal() as f32;
     let last = WIDTHS.len() - 2;
     let layers = WIDTHS.windows(2).enumerate().map(|(t, pair)| {
         let size = (2.0 / pair[0] as f32).sqrt();

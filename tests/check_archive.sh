@@ -9,15 +9,7 @@ here=$(dirname "$0")
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-failed=0
-report() { # report STATUS SENTENCE
-  if [ "$1" -eq 0 ]; then
-    echo "ok      $2"
-  else
-    echo "FAILED  $2"
-    failed=1
-  fi
-}
+. "$here/report.sh"
 
 # Num: Value Size Type Bind Vis Ndx Name
 readelf --syms --wide "$archive" >"$work/symbols"

@@ -11,15 +11,7 @@ most=$3 # bytes, stripped
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-failed=0
-report() { # report STATUS SENTENCE
-  if [ "$1" -eq 0 ]; then
-    echo "ok      $2"
-  else
-    echo "FAILED  $2"
-    failed=1
-  fi
-}
+. "$here/report.sh"
 
 nm -D --defined-only "$library" | awk '{ print $NF }' | LC_ALL=C sort >"$work/symbols"
 outcome=0

@@ -1,12 +1,10 @@
 //! `denise`: trains, finetunes and runs networks that split covariance matrices into L + S.
 //!
-//! - `commands`: what each subcommand does. `generator`, `files`: where matrices come from.
+//! - `commands`: what each subcommand does. Matrices come from the crate `denise_data`.
 //! - `train`: gradient descent. `onnx`: the model files. `plot`: the pictures.
 
 mod commands;
 mod evaluate;
-mod files;
-mod generator;
 mod onnx;
 mod plot;
 mod train;

@@ -16,11 +16,6 @@ mod solve;
 mod tables;
 mod value;
 
-// The readers belong to a program that takes minutes to build, and use nothing else of it.
-#[allow(dead_code, reason = "what writes files is not fuzzed")]
-#[path = "../../cli/src/files/mod.rs"]
-mod files;
-
 pub use decompose::decompose;
 pub use load::load;
 pub use tables::tables;

@@ -1,9 +1,9 @@
 //! Files of numbers.
 
 use crate::bytes::Bytes;
-use crate::files::prices::{self, Input, Kind, Missing, Windows};
-use crate::files::{self, Stack};
 use crate::memory::peak;
+use denise_data::files::prices::{self, Input, Kind, Missing, Windows};
+use denise_data::files::{self, Stack};
 use std::path::Path;
 
 /// Memory that any file may take, and that it may take for each of its bytes as text: a cell of one digit and its comma

@@ -3,6 +3,8 @@
 #define EIGEN_RUNTIME_NO_MALLOC
 #include <denise_eigen.hpp>
 
+#include "check.hpp"
+
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -13,19 +15,7 @@
 
 namespace {
 
-int passed = 0;
-int failed = 0;
 std::size_t allocations = 0;
-
-void check_at(bool good, int line, const char* what) {
-  if (good) {
-    ++passed;
-  } else {
-    ++failed;
-    std::fprintf(stderr, "eigen.cpp:%d: failed: %s\n", line, what);
-  }
-}
-#define CHECK(good) check_at(static_cast<bool>(good), __LINE__, #good)
 
 }  // namespace
 

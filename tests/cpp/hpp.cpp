@@ -2,6 +2,8 @@
 // with gcc and clang, as C++17 and C++20, and once more with -fno-exceptions -fno-rtti.
 #include <denise.hpp>
 
+#include "check.hpp"
+
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -24,19 +26,7 @@
 
 namespace {
 
-int passed = 0;
-int failed = 0;
 std::size_t allocations = 0;
-
-void check_at(bool good, int line, const char* what) {
-  if (good) {
-    ++passed;
-  } else {
-    ++failed;
-    std::fprintf(stderr, "hpp.cpp:%d: failed: %s\n", line, what);
-  }
-}
-#define CHECK(good) check_at(static_cast<bool>(good), __LINE__, #good)
 
 }  // namespace
 

@@ -2,6 +2,7 @@
 // compile is in refused.cpp.
 #include <denise.hpp>
 
+#include "check.hpp"
 #include "mdspan.hpp"
 
 #include <algorithm>
@@ -9,19 +10,6 @@
 #include <vector>
 
 namespace {
-
-int passed = 0;
-int failed = 0;
-
-void check_at(bool good, int line, const char* what) {
-  if (good) {
-    ++passed;
-  } else {
-    ++failed;
-    std::fprintf(stderr, "mdspan.cpp:%d: failed: %s\n", line, what);
-  }
-}
-#define CHECK(good) check_at(static_cast<bool>(good), __LINE__, #good)
 
 constexpr std::size_t n = 6, k = 2, count = 5;
 constexpr std::size_t any = static_cast<std::size_t>(-1);

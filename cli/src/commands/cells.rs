@@ -1,6 +1,6 @@
 //! Which kinds of synthetic matrices a command works on.
 
-use crate::generator::{Cell, Distribution, Pairs};
+use denise_data::generator::{Cell, Distribution, Pairs};
 
 /// Kinds of matrices: every distribution with every sparsity.
 #[derive(clap::Args, Clone, Debug)]
@@ -23,12 +23,13 @@ pub fn share(text: &str) -> Result<f64, String> {
 
 impl Cells {
     /// All of them.
-    pub fn list(&self, pairs: Pairs) -> Vec<Cell> {
+    pub fn list(&self, pairs: impl Into<Pairs>) -> Vec<Cell> {
         self.with(&self.sparsity, pairs)
     }
 
     /// Every distribution with other sparsities.
-    pub fn with(&self, sparsities: &[f64], pairs: Pairs) -> Vec<Cell> {
+    pub fn with(&self, sparsities: &[f64], pairs: impl Into<Pairs>) -> Vec<Cell> {
+        let pairs = pairs.into();
         let of = |&distribution| {
             sparsities.iter().map(move |&sparsity| Cell {
                 sparsity,

@@ -3,9 +3,9 @@
 use super::input::Input;
 use super::model::Model;
 use crate::evaluate::Method;
-use crate::files::{Stack, npy};
 use denise::classical::Solver;
 use denise::{Outputs, Report, Status};
+use denise_data::files::{Stack, npy};
 use std::error::Error;
 use std::path::PathBuf;
 use std::time::Instant;

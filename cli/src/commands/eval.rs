@@ -4,13 +4,14 @@ use super::cells::Cells;
 use super::finetune::{Settings, Tuned, tune};
 use super::input::stock_windows;
 use super::model::Model;
+use super::pairs::Pairs;
 use crate::evaluate::{
     Contender, Format, Matrices, Method, Plan, Row, StockRow, Table, Times, contenders, evaluate,
     stocks,
 };
-use crate::files::Stack;
-use crate::generator::Pairs;
 use clap::ValueEnum;
+use denise_data::files::Stack;
+use denise_data::generator;
 use std::error::Error;
 use std::path::PathBuf;
 
@@ -87,7 +88,8 @@ pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     if !rows.is_empty() {
         if format == Format::Text {
             let (n, k) = (model.n(), model.k());
-            let (count, seed, pairs) = (args.count, args.seed, args.pairs);
+            let (count, seed) = (args.count, args.seed);
+            let pairs = generator::Pairs::from(args.pairs);
             println!(
                 "n = {n}, k = {k}, {count} matrices of each kind, seed {seed}, pairs: {pairs}; times on one core\n"
             );

@@ -4,9 +4,9 @@ use super::device::Kind;
 use super::input::Input;
 use super::model::{Model, Pupil};
 use super::train::save_curve;
-use crate::files::Stack;
 use crate::train::{Config, Keep, Learner, Outcome, Unsupervised, mean_abs_s, run as train};
 use burn::tensor::Device;
+use denise_data::files::Stack;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 

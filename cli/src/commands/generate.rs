@@ -1,8 +1,9 @@
 //! `denise generate`.
 
 use super::cells::Cells;
-use crate::files::npy;
-use crate::generator::{Pairs, samples};
+use super::pairs::Pairs;
+use denise_data::files::npy;
+use denise_data::generator::samples;
 use std::error::Error;
 use std::path::PathBuf;
 

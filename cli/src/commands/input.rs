@@ -1,8 +1,8 @@
 //! Which matrices a command works on.
 
-use crate::files::prices::{self, Missing, Windows};
-use crate::files::{FileError, Stack, read};
 use clap::ValueEnum;
+use denise_data::files::prices::{self, Missing, Windows};
+use denise_data::files::{FileError, Stack, read};
 use std::path::{Path, PathBuf};
 
 /// A file of matrices, or a table of prices from which they are made.

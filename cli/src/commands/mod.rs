@@ -9,6 +9,7 @@ mod generate;
 mod info;
 mod input;
 mod model;
+mod pairs;
 mod plot;
 mod results;
 mod train;

@@ -6,12 +6,13 @@ mod page;
 
 use super::eval::on_stocks;
 use super::model::Model;
+use super::pairs::Pairs;
 use crate::evaluate::{
     Contender, Continuity, Matrices, Method, Plan, Row, StockRow, contenders, continuity, evaluate,
 };
-use crate::files::replace;
-use crate::generator::{Cell, Distribution, Pairs};
 use clap::ValueEnum;
+use denise_data::files::replace;
+use denise_data::generator::{self, Cell, Distribution};
 use std::error::Error;
 use std::path::PathBuf;
 
@@ -85,12 +86,13 @@ pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
             seed: args.seed,
         })
     };
+    let pairs = generator::Pairs::from(args.pairs);
     let few = contenders(&FEW, &model, Matrices::Synthetic, None);
     let results = Results {
-        pairs: args.pairs.to_string(),
-        normal: plan(&all, NORMAL, args.pairs)?,
-        student: plan(&all, STUDENT, args.pairs)?,
-        uniform: plan(&few, NORMAL, Pairs::Uniform)?,
+        pairs: pairs.to_string(),
+        normal: plan(&all, NORMAL, pairs)?,
+        student: plan(&all, STUDENT, pairs)?,
+        uniform: plan(&few, NORMAL, generator::Pairs::Uniform)?,
         sizes: sizes(args)?,
         stocks: on_stocks(&args.prices, &args.model, methods, None)?,
         continuity: all
@@ -114,7 +116,7 @@ fn recoverable(args: &Args) -> Cell {
     Cell {
         sparsity: 0.9,
         distribution: NORMAL,
-        pairs: args.pairs,
+        pairs: args.pairs.into(),
     }
 }
 
@@ -147,7 +149,7 @@ fn sizes(args: &Args) -> Result<Vec<Size>, Box<dyn Error>> {
         let cells = [Cell {
             sparsity: 0.95,
             distribution: NORMAL,
-            pairs: args.pairs,
+            pairs: args.pairs.into(),
         }];
         let rows = evaluate(&Plan {
             contenders: &contenders(&FEW, &model, Matrices::Synthetic, None),

@@ -3,13 +3,14 @@
 use super::cells::{Cells, share};
 use super::device::Kind;
 use super::model::{describe, layers_of};
-use crate::generator::{Cell, Pairs};
+use super::pairs::Pairs;
 use crate::train::{
     Accuracy, Config, Dense, Keep, Learner, Loss, Matrices, Outcome, Synthetic, Task, Topology,
     Unrolled, initial, measure, random, run as train,
 };
 use crate::{onnx, plot};
 use burn::tensor::Device;
+use denise_data::generator::Cell;
 use std::error::Error;
 use std::fmt;
 use std::path::{Path, PathBuf};

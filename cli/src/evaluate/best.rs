@@ -60,7 +60,7 @@ fn search(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::generator::{Cell, Distribution, Pairs, samples};
+    use denise_data::generator::{Cell, Distribution, Pairs, samples};
 
     fn error(l: &[f64], truth: &[f64]) -> f64 {
         let wrong = l.iter().zip(truth).map(|(l, l0)| (l - l0).powi(2));

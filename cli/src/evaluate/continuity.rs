@@ -1,7 +1,7 @@
 //! How much L changes when M changes a little: the paper asks for a continuous decomposition.
 
 use super::contender::Contender;
-use crate::generator::{Cell, samples};
+use denise_data::generator::{Cell, samples};
 use serde::Serialize;
 use std::error::Error;
 

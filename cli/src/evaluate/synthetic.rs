@@ -4,7 +4,7 @@ use super::best;
 use super::contender::{Contender, Lambda};
 use super::measures::{Measures, Spread};
 use super::timing::{Times, time};
-use crate::generator::{Cell, samples};
+use denise_data::generator::{Cell, samples};
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
 use serde::Serialize;

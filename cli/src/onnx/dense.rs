@@ -3,8 +3,8 @@
 use super::body::Body;
 use super::proto::{Attribute, Entry, Graph, Model, OperatorSet, Tensor, Value};
 use super::write::{check_metadata, own_metadata};
-use crate::files::{FileError, replace};
 use denise::dense::{Activation, Network};
+use denise_data::files::{FileError, replace};
 use prost::Message;
 use std::path::Path;
 

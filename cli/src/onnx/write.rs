@@ -2,9 +2,9 @@
 
 use super::proto::{Entry, Model};
 use super::{functions, graph};
-use crate::files::{FileError, replace};
 use denise::unrolled::{Curvature, Layer};
 use denise::{MAX_K, MAX_N};
+use denise_data::files::{FileError, replace};
 use prost::Message;
 use std::path::Path;
 

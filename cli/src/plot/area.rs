@@ -60,14 +60,6 @@ impl Area {
             && other.bottom <= self.bottom
     }
 
-    /// The point of the area nearest to another point.
-    pub(super) fn nearest(&self, (x, y): (f64, f64)) -> (f64, f64) {
-        (
-            x.clamp(self.left, self.right),
-            y.clamp(self.top, self.bottom),
-        )
-    }
-
     /// Whether a part of the segment is inside.
     pub(super) fn meets(&self, &((x0, y0), (x1, y1)): &Segment) -> bool {
         // The shares of the segment that are inside the vertical and the horizontal strip.
@@ -89,15 +81,6 @@ impl Area {
         }
         first < last
     }
-}
-
-/// Whether two segments cross; touching does not count.
-pub(super) fn cross(&(a, b): &Segment, &(c, d): &Segment) -> bool {
-    // On which side of the line through p and q a point is.
-    let side = |p: (f64, f64), q: (f64, f64), at: (f64, f64)| {
-        (q.0 - p.0) * (at.1 - p.1) - (q.1 - p.1) * (at.0 - p.0)
-    };
-    side(a, b, c) * side(a, b, d) < 0.0 && side(c, d, a) * side(c, d, b) < 0.0
 }
 
 #[cfg(test)]
@@ -131,15 +114,5 @@ mod tests {
         assert!(!area.overlaps(&Area::around((2.0, 0.0), 2.0, 2.0)));
         assert!(area.overlaps(&Area::around((1.9, 0.0), 2.0, 2.0)));
         assert!(area.grown(0.5).holds(&area) && !area.holds(&area.grown(0.5)));
-        assert_eq!(area.nearest((5.0, 0.5)), (1.0, 0.5));
-    }
-
-    #[test]
-    fn segments_cross_only_between_their_ends() {
-        let one = ((0.0, 0.0), (2.0, 2.0));
-        assert!(cross(&one, &((0.0, 2.0), (2.0, 0.0))));
-        assert!(!cross(&one, &((0.0, 2.0), (0.9, 1.1))));
-        assert!(!cross(&one, &((2.0, 2.0), (3.0, 0.0))));
-        assert!(!cross(&one, &((0.0, 1.0), (2.0, 3.0))));
     }
 }

@@ -2,9 +2,8 @@
 
 use super::Picture;
 use super::area::{Area, Segment};
-use super::axes::{self, Axis, FRAME, PAGE, Range, Scale};
+use super::axes::{self, Axis, PAGE, Range, Scale};
 use super::drawn::Drawn;
-use super::labels::{self, Mark};
 use super::legend::Legend;
 use super::looks::{Look, SOLID};
 use super::svg::Canvas;
@@ -15,8 +14,6 @@ pub(crate) struct Series<'a> {
     pub(crate) name: &'a str,
     /// (x, y). A point that an axis does not have is not drawn and leaves a gap in the line.
     pub(crate) points: &'a [(f64, f64)],
-    /// Written beside the points, in their order; may be empty or shorter.
-    pub(crate) labels: &'a [&'a str],
     pub(crate) style: Style,
 }
 
@@ -48,7 +45,7 @@ impl Style {
 }
 
 /// All series in one frame, with a legend where it hides none of them: in a free corner, or else right
-/// of the frame. Labels overlap neither each other nor markers; one that has no room is left out.
+/// of the frame.
 pub(crate) fn chart(title: &str, x: Axis<'_>, y: Axis<'_>, series: &[Series<'_>]) -> Picture {
     let has = |point: &(f64, f64)| x.scale.has(point.0) && y.scale.has(point.1);
     let points = || {
@@ -57,10 +54,8 @@ pub(crate) fn chart(title: &str, x: Axis<'_>, y: Axis<'_>, series: &[Series<'_>]
             .flat_map(|one| one.points)
             .filter(|at| has(at))
     };
-    // Markers and labels need room to the frame.
-    let margin = if series.iter().any(|one| !one.labels.is_empty()) {
-        [0.10, 0.10]
-    } else if series.iter().any(|one| one.style.has_markers()) {
+    // Markers need room to the frame.
+    let margin = if series.iter().any(|one| one.style.has_markers()) {
         [0.04, 0.06]
     } else {
         [0.02, 0.05]
@@ -90,19 +85,8 @@ pub(crate) fn chart(title: &str, x: Axis<'_>, y: Axis<'_>, series: &[Series<'_>]
         .collect();
     let segments: Vec<Segment> = drawn.iter().flat_map(Drawn::segments).collect();
     let markers: Vec<Area> = drawn.iter().flat_map(Drawn::areas).collect();
-    let marks: Vec<Mark<'_>> = series
-        .iter()
-        .zip(&drawn)
-        .flat_map(|(one, drawn)| {
-            let named = one.labels.iter().zip(&drawn.places);
-            named.filter_map(|(&text, &at)| Some(Mark { text, at: at? }))
-        })
-        .collect();
-    let labels = labels::placed(&marks, &markers, &segments, &FRAME);
-    let mut hidden = markers;
-    hidden.extend(labels.iter().flatten().map(|label| label.area));
     let legend = Legend::of(series, |area| {
-        hidden.iter().any(|other| area.overlaps(other))
+        markers.iter().any(|marker| area.overlaps(marker))
             || segments.iter().any(|segment| area.meets(segment))
     });
 
@@ -117,7 +101,6 @@ pub(crate) fn chart(title: &str, x: Axis<'_>, y: Axis<'_>, series: &[Series<'_>]
     for (at, one) in drawn.iter().enumerate() {
         one.markers(&mut canvas, &Look::of(at));
     }
-    labels::draw(&mut canvas, &marks, &labels);
     legend.draw(&mut canvas, series);
     canvas.finish()
 }
@@ -142,7 +125,6 @@ mod tests {
         Series {
             name: "a",
             points,
-            labels: &["one", "", "three"],
             style,
         }
     }
@@ -183,7 +165,6 @@ mod tests {
         let count = |style| {
             let nameless = Series {
                 name: "",
-                labels: &[],
                 ..series(&points, style)
             };
             let picture = chart("t", LINEAR, LOG, &[nameless]);
@@ -199,10 +180,10 @@ mod tests {
     }
 
     #[test]
-    fn labels_follow_their_points_and_the_legend_moves_away() {
+    fn names_are_written_once_and_the_legend_moves_away() {
         let points = [(1.0, 1.0), (2.0, -1.0), (3.0, 100.0)];
         let picture = chart("t", LINEAR, LOG, &[series(&points, Style::Both)]);
-        for title in ["t", "x", "y", "a", "one", "three"] {
+        for title in ["t", "x", "y", "a"] {
             let title = format!("<title>{title}</title>");
             assert_eq!(picture.svg().matches(&title).count(), 1, "{title}");
         }
@@ -211,10 +192,7 @@ mod tests {
             .map(|at| (f64::from(at % 20), f64::from(at / 20 + 1)))
             .collect();
         let wide = |points| {
-            let points = Series {
-                labels: &[],
-                ..series(points, Style::Markers)
-            };
+            let points = series(points, Style::Markers);
             check(&chart("t", LINEAR, LINEAR, &[points])).width()
         };
         assert!(wide(&cloud) > wide(&cloud[..1]));

@@ -18,7 +18,6 @@ pub(crate) fn curve(
         .map(|&(name, points)| Series {
             name,
             points,
-            labels: &[],
             style: Style::Line,
         })
         .collect();

@@ -9,7 +9,7 @@ use super::svg::Canvas;
 pub(super) struct Drawn {
     style: Style,
     /// Of every point; none if an axis does not have it.
-    pub(super) places: Vec<Option<(f64, f64)>>,
+    places: Vec<Option<(f64, f64)>>,
     /// Lines without gaps.
     runs: Vec<Vec<(f64, f64)>>,
 }

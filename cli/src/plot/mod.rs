@@ -7,7 +7,6 @@ mod curve;
 mod drawn;
 mod glyphs;
 mod heatmap;
-mod labels;
 mod legend;
 mod looks;
 mod splits;
@@ -19,7 +18,7 @@ pub(crate) use chart::{Series, Style, chart};
 pub(crate) use curve::curve;
 pub(crate) use splits::{comparison, decomposition};
 
-use crate::files::{FileError, replace};
+use denise_data::files::{FileError, replace};
 use resvg::{tiny_skia, usvg};
 use std::path::Path;
 

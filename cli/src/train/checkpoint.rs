@@ -3,8 +3,9 @@
 //! The file is a line of JSON, then the numbers of the weights and the optimiser as they are in memory.
 
 use super::adam::Adam;
+use denise_data::files::{FileError, replace};
 use serde::{Deserialize, Serialize};
-use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 /// The state after some steps.
@@ -54,19 +55,18 @@ impl Checkpoint {
         }
     }
 
-    /// Writes it beside the old one, then replaces that.
-    pub fn save(&self, path: &Path) -> io::Result<()> {
-        let beside = path.with_extension("new");
-        let mut out = BufWriter::new(std::fs::File::create(&beside)?);
-        serde_json::to_writer(&mut out, self)?;
-        out.write_all(b"\n")?;
-        for numbers in [&self.free, &self.best, &self.adam.first, &self.adam.second] {
-            for x in numbers {
-                out.write_all(&x.to_le_bytes())?;
+    /// Replaces the old one, at once or not at all.
+    pub fn save(&self, path: &Path) -> Result<(), FileError> {
+        replace(path, |out| {
+            serde_json::to_writer(&mut *out, self)?;
+            out.write_all(b"\n")?;
+            for numbers in [&self.free, &self.best, &self.adam.first, &self.adam.second] {
+                for x in numbers {
+                    out.write_all(&x.to_le_bytes())?;
+                }
             }
-        }
-        out.into_inner()?.sync_all()?;
-        std::fs::rename(beside, path)
+            Ok(())
+        })
     }
 
     /// Reads one, if there is one.

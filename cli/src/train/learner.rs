@@ -1,8 +1,8 @@
 //! A network as the optimiser sees it.
 
 use super::batch::Batch;
-use crate::files::FileError;
 use burn::tensor::Tensor;
+use denise_data::files::FileError;
 use std::error::Error;
 use std::path::Path;
 

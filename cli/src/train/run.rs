@@ -176,10 +176,10 @@ fn validate(learner: &dyn Learner, state: &mut Checkpoint, task: &impl Task) -> 
 mod tests {
     use super::super::{Loss, Matrices, Synthetic, Unrolled, initial};
     use super::*;
-    use crate::generator::{Cell, Distribution, Pairs};
     use crate::train::{Dense, random};
     use burn::tensor::Device;
     use denise::dense::Activation;
+    use denise_data::generator::{Cell, Distribution, Pairs};
 
     fn task(device: &Device) -> Synthetic {
         task_for(Loss::Supervised, device)

@@ -5,8 +5,8 @@ use super::learner::Result;
 use super::run::{Make, Task};
 use super::unsupervised::residual;
 use super::validate::{measure, score};
-use crate::generator::{Cell, samples};
 use burn::tensor::{Device, Tensor, TensorData};
+use denise_data::generator::{Cell, samples};
 
 /// How fast the usual error of a cell follows what is seen.
 const FOLLOW: f64 = 0.02;

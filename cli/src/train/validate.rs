@@ -1,7 +1,7 @@
 //! How good a network is, measured through the library's own kernels.
 
-use crate::generator::{Cell, samples};
 use denise::{Model, Outputs};
+use denise_data::generator::{Cell, samples};
 
 /// Accuracy on one cell.
 #[derive(Clone, Copy, Debug, Default)]

@@ -4,39 +4,14 @@
 //! A change of the weights or of the order of additions changes the digests here, and belongs into the changelog.
 
 use denise::{Element, Model, Options, Outputs};
+use denise_data::matrices::low_rank_plus_sparse;
+use denise_data::random::Random;
 
 /// FNV-1a.
 fn digest(state: u64, bytes: impl IntoIterator<Item = u8>) -> u64 {
     bytes.into_iter().fold(state, |state, byte| {
         (state ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
     })
-}
-
-/// Low rank plus sparse, from additions and multiplications that round the same everywhere.
-fn matrix(n: usize, k: usize, seed: u64) -> Vec<f64> {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let mut uniform = move || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 40) as f64 / f64::from(1 << 24)
-    };
-    let u: Vec<f64> = (0..n * k).map(|_| 2.0 * uniform() - 1.0).collect();
-    let mut m = vec![0.0; n * n];
-    for i in 0..n {
-        for j in 0..=i {
-            let mut x = 0.0;
-            for a in 0..k {
-                x += u[i * k + a] * u[j * k + a];
-            }
-            if i != j && uniform() < 0.1 {
-                x += uniform() - 0.5;
-            }
-            m[i * n + j] = x;
-            m[j * n + i] = x;
-        }
-    }
-    m
 }
 
 fn check<F: Element + Default + PartialEq + core::fmt::Debug>(
@@ -54,7 +29,7 @@ fn check<F: Element + Default + PartialEq + core::fmt::Debug>(
         };
         let model = Model::builtin(&options).unwrap();
         let m: Vec<F> = (0..19)
-            .flat_map(|seed| matrix(n, k, seed))
+            .flat_map(|seed| low_rank_plus_sparse(n, k, 0.1, &mut Random::new(seed)))
             .map(from)
             .collect();
         let (mut l, mut s) = (vec![F::default(); m.len()], vec![F::default(); m.len()]);

@@ -2,6 +2,8 @@
 
 use denise::classical::{Method, Solver};
 use denise::{Outputs, Status};
+use denise_data::matrices::{covariance, symmetric};
+use denise_data::random::Random;
 use nalgebra::{DMatrix, SymmetricEigen};
 
 const N: usize = 20;
@@ -205,53 +207,16 @@ fn eigen_truncation_agrees_with_nalgebra() {
     }
 }
 
-/// A generator of numbers in −1 .. 1 that depends on nothing but its seed.
-fn numbers(seed: u64) -> impl FnMut() -> f64 {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    move || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
-    }
-}
-
-fn symmetric(n: usize, mut entry: impl FnMut(usize, usize) -> f64) -> Vec<f64> {
-    let mut m = vec![0.0; n * n];
-    for i in 0..n {
-        for j in 0..=i {
-            m[i * n + j] = entry(i, j);
-            m[j * n + i] = m[i * n + j];
-        }
-    }
-    m
-}
-
-/// U Uᵀ of rank k plus a few large entries.
 fn low_rank_plus_sparse(n: usize, k: usize, seed: u64) -> Vec<f64> {
-    let mut number = numbers(seed);
-    let u: Vec<f64> = (0..n * k).map(|_| 2.0 * number()).collect();
-    let mut m = symmetric(n, |i, j| (0..k).map(|a| u[i * k + a] * u[j * k + a]).sum());
-    for i in 0..n {
-        for j in 0..i {
-            if number() > 0.8 {
-                let x = number();
-                for (i, j) in [(i, j), (j, i)] {
-                    m[i * n + j] += x;
-                    m[i * n + i] += x.abs();
-                }
-            }
-        }
-    }
-    m
+    covariance(n, k, 0.1, &mut Random::new(seed))
 }
 
 /// Matrices that are not what the methods are made for, with n and a name.
 fn odd_matrices() -> Vec<(usize, &'static str, Vec<f64>)> {
     let mut all = Vec::new();
     for n in [2, 3, 5, 11, 20, 33] {
-        let mut number = numbers(n as u64);
-        let x: Vec<f64> = (0..n).map(|_| number()).collect();
+        let mut random = Random::new(n as u64);
+        let x: Vec<f64> = (0..n).map(|_| random.signed()).collect();
         all.push((n, "zero", vec![0.0; n * n]));
         all.push((
             n,
@@ -265,13 +230,13 @@ fn odd_matrices() -> Vec<(usize, &'static str, Vec<f64>)> {
         ));
         all.push((n, "ones", vec![1.0; n * n]));
         all.push((n, "rank one", symmetric(n, |i, j| x[i] * x[j])));
-        all.push((n, "indefinite", symmetric(n, |_, _| number())));
+        all.push((n, "indefinite", symmetric(n, |_, _| random.signed())));
         all.push((
             n,
             "spike",
             symmetric(n, |i, j| if (i, j) == (1, 0) { 7.0 } else { 0.0 }),
         ));
-        all.push((n, "signs", symmetric(n, |_, _| number().signum())));
+        all.push((n, "signs", symmetric(n, |_, _| random.signed().signum())));
         all.push((
             n,
             "graded",
@@ -337,8 +302,8 @@ fn parts_add_up() {
 #[test]
 fn known_answers() {
     // A rank-one matrix is its own low-rank part for the methods that take the rank.
-    let (n, u) = (12, numbers(3));
-    let u: Vec<f64> = std::iter::repeat_with(u).take(n).collect();
+    let (n, mut random) = (12, Random::new(3));
+    let u: Vec<f64> = (0..n).map(|_| random.signed()).collect();
     let m = symmetric(n, |i, j| u[i] * u[j]);
     for method in [Method::Eigen, Method::Fpcp] {
         let (l, _) = solve(method, n, 1, 0.0, &m);

@@ -2,21 +2,17 @@
 
 use denise::dense::{Activation, Layer, Network};
 use denise::{InstructionSet, Model, Options, Outputs, Status};
+use denise_data::random::Random;
 use proptest::prelude::*;
 
 /// A network with hidden layers of these widths; numbers depend on nothing but the seed.
 fn network(n: usize, k: usize, hidden: &[usize], activation: Activation, seed: u64) -> Network {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut random = Random::new(seed);
     let mut widths = vec![n * (n + 1) / 2];
     widths.extend(hidden);
     widths.push(n * k);
     let mut numbers = |len: usize, size: f32| -> Vec<f32> {
-        let mut next = || {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            ((state >> 40) as f32 / (1_u32 << 24) as f32 - 0.5) * size
-        };
+        let mut next = || (random.uniform() as f32 - 0.5) * size;
         (0..len).map(|_| next()).collect()
     };
     let layers = widths.windows(2).map(|pair| Layer {

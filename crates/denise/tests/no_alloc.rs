@@ -2,6 +2,7 @@
 
 use denise::dense::{Activation, Layer, Network};
 use denise::{Model, Options, Outputs, Report};
+use denise_data::random::Random;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
@@ -50,11 +51,12 @@ fn decompose_never_allocates() {
 #[test]
 fn a_dense_network_never_allocates_either() {
     let (n, k) = (7, 2);
-    let layer = |inputs, outputs, activation| Layer {
+    let mut random = Random::new(1);
+    let mut layer = |inputs, outputs, activation| Layer {
         inputs,
         outputs,
         weights: (0..inputs * outputs)
-            .map(|i| ((i * 7919) % 101) as f32 / 101.0 - 0.5)
+            .map(|_| random.uniform() as f32 - 0.5)
             .collect(),
         bias: vec![0.1; outputs],
         activation,
@@ -82,10 +84,10 @@ fn check(n: usize, k: usize, load: impl FnOnce() -> Option<Model>) {
     assert!(loading > 0);
     let model = model.expect("supported");
     for batch in [1, 7, 8, 9, 33] {
-        let mut m = vec![0.0_f32; batch * n * n];
-        for (at, x) in m.iter_mut().enumerate() {
-            *x = ((at * 7919) % 101) as f32 / 101.0;
-        }
+        let mut random = Random::new(2);
+        let mut m: Vec<f32> = (0..batch * n * n)
+            .map(|_| random.uniform() as f32)
+            .collect();
         let (mut u, mut l, mut s) = (
             vec![0.0; batch * n * k],
             vec![0.0; batch * n * n],

@@ -7,6 +7,7 @@ mod onnx_files;
 use denise::dense::Activation;
 use denise::onnx::{OnnxModel, read};
 use denise::{Error, Status};
+use denise_data::random::Random;
 use onnx_files::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -449,7 +450,7 @@ fn damaged_files_are_refused_without_a_panic() {
         }
     }
     let rounds = std::env::var("DENISE_FUZZ").map_or(1, |text| text.parse().unwrap());
-    let mut random = Random(1);
+    let mut random = Random::new(1);
     let mut loaded = 0;
     for name in FIXTURES.into_iter().chain(["double"]) {
         let bytes = fixture(name);
@@ -466,21 +467,6 @@ fn damaged_files_are_refused_without_a_panic() {
         }
     }
     assert!(loaded > 0);
-}
-
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    fn below(&mut self, n: usize) -> usize {
-        (self.next() >> 11) as usize % n
-    }
 }
 
 /// Near text or small numbers, which weights hardly are.
@@ -501,7 +487,7 @@ fn change(bytes: &mut Vec<u8>, structure: &[usize], random: &mut Random) {
     };
     match random.below(7) {
         0..=1 => bytes[at] ^= 1 << random.below(8),
-        2 => bytes[at] = random.next() as u8,
+        2 => bytes[at] = random.below(256) as u8,
         3 => bytes[at] = bytes[at].wrapping_add(1),
         4 => bytes[at] = [0, 1, 0x7f, 0x80, 0xff][random.below(5)],
         5 => drop(bytes.remove(at)),

@@ -5,6 +5,7 @@
 mod onnx_files;
 
 use denise::onnx::read;
+use denise_data::protobuf::number;
 use onnx_files::*;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};

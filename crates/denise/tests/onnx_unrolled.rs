@@ -7,6 +7,7 @@ mod onnx_files;
 use denise::onnx::check_unrolled;
 use denise::unrolled::{File, Layer};
 use denise::{Error, Model, Options, Outputs, Status};
+use denise_data::random::Random;
 use onnx_files::*;
 use std::collections::HashMap;
 use tract_onnx::pb::{AttributeProto, FunctionProto, NodeProto};
@@ -153,13 +154,7 @@ fn other_sizes_are_refused() {
 #[test]
 fn damaged_files_are_refused_without_a_panic() {
     let layers = File::read(FILE).unwrap().layers;
-    let mut state = 1_u64;
-    let mut random = |n: usize| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 11) as usize % n
-    };
+    let mut random = Random::new(1);
     let good = |bytes: &[u8]| match check(bytes, &layers) {
         Ok(_) => true,
         Err(error) => {
@@ -174,10 +169,10 @@ fn damaged_files_are_refused_without_a_panic() {
     let mut survived = 0;
     for _ in 0..600 {
         let mut bytes = FILE.to_vec();
-        let at = random(bytes.len());
-        match random(4) {
-            0 => bytes[at] ^= 1 << random(8),
-            1 => bytes[at] = random(256) as u8,
+        let at = random.below(bytes.len());
+        match random.below(4) {
+            0 => bytes[at] ^= 1 << random.below(8),
+            1 => bytes[at] = random.below(256) as u8,
             2 => bytes[at] = bytes[at].wrapping_add(1),
             _ => drop(bytes.remove(at)),
         }

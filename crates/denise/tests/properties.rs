@@ -3,27 +3,11 @@
 
 use denise::unrolled::{File, reference};
 use denise::{Element, InstructionSet, Model, Options, Outputs, Report, Status};
+use denise_data::matrices;
+use denise_data::random::Random;
 use nalgebra::{DMatrix, SymmetricEigen};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
-
-/// A generator of numbers that depends on nothing but its seed.
-struct Random(u64);
-
-impl Random {
-    fn uniform(&mut self) -> f64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        let x = (self.0 ^ (self.0 >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
-        (x >> 11) as f64 / (1_u64 << 53) as f64
-    }
-
-    fn normal(&mut self) -> f64 {
-        (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0
-    }
-}
 
 #[derive(Clone, Copy, Debug)]
 enum Kind {
@@ -58,36 +42,16 @@ const KINDS: [Kind; 10] = [
     Kind::Traceless,
 ];
 
-fn symmetric(n: usize, mut entry: impl FnMut(usize, usize) -> f64) -> DMatrix<f64> {
-    let mut m = DMatrix::zeros(n, n);
-    for i in 0..n {
-        for j in 0..=i {
-            m[(i, j)] = entry(i, j);
-            m[(j, i)] = m[(i, j)];
-        }
-    }
-    m
+fn symmetric(n: usize, entry: impl FnMut(usize, usize) -> f64) -> DMatrix<f64> {
+    DMatrix::from_vec(n, n, matrices::symmetric(n, entry))
 }
 
 fn low_rank_plus_sparse(n: usize, k: usize, share: f64, random: &mut Random) -> DMatrix<f64> {
-    let u = DMatrix::from_fn(n, k, |_, _| random.normal());
-    let mut m = &u * u.transpose();
-    for i in 0..n {
-        for j in 0..i {
-            if random.uniform() < share {
-                let x = random.uniform() - 0.5;
-                m[(i, j)] += x;
-                m[(j, i)] += x;
-                m[(i, i)] += x.abs();
-                m[(j, j)] += x.abs();
-            }
-        }
-    }
-    m
+    DMatrix::from_vec(n, n, matrices::covariance(n, k, share, random))
 }
 
 fn matrix(kind: Kind, n: usize, k: usize, seed: u64) -> DMatrix<f64> {
-    let random = &mut Random(seed);
+    let random = &mut Random::new(seed);
     match kind {
         Kind::LowRankPlusSparse => low_rank_plus_sparse(n, k, 0.1, random),
         Kind::Covariance => {
@@ -358,7 +322,7 @@ proptest! {
     /// Ω breaks ties, so a permuted matrix starts elsewhere: where L is determined, both arrive at it.
     #[test]
     fn permuting_m_permutes_l(seed in any::<u64>(), n in 16_usize..32, shift in 1_usize..15) {
-        let random = &mut Random(seed);
+        let random = &mut Random::new(seed);
         let m = low_rank_plus_sparse(n, 2, 0.02, random);
         let order: Vec<usize> = (0..n).map(|i| (i + shift) % n).collect();
         let permuted = DMatrix::from_fn(n, n, |i, j| m[(order[i], order[j])]);
@@ -372,7 +336,7 @@ proptest! {
     /// The network is continuous: the change of L is bounded by the change of M times a moderate number.
     #[test]
     fn small_changes_of_m_make_small_changes_of_l(seed in any::<u64>(), n in 8_usize..32, k in 1_usize..5) {
-        let random = &mut Random(seed);
+        let random = &mut Random::new(seed);
         let m = low_rank_plus_sparse(n, k, 0.05, random);
         let e = symmetric(n, |_, _| random.normal()) * (1e-6 * m.norm() / n as f64);
         let one = split::<f64>(InstructionSet::Best, &m, k).l;
@@ -404,7 +368,7 @@ fn sets_include_the_one_that_is_tested_for_speed() {
 
 #[test]
 fn instruction_sets_agree() {
-    let random = &mut Random(3);
+    let random = &mut Random::new(3);
     let mut worst = [0.0_f64; 2];
     for _ in 0..200 {
         let m = low_rank_plus_sparse(20, 3, 0.05, random);
@@ -425,7 +389,7 @@ fn instruction_sets_agree() {
 
 #[test]
 fn large_sizes_work() {
-    let random = &mut Random(5);
+    let random = &mut Random::new(5);
     for (n, k) in [(512, 1), (512, 4), (200, 32), (129, 10)] {
         let m = low_rank_plus_sparse(n, k, 0.01, random);
         let l = split::<f64>(InstructionSet::Best, &m, k).l;

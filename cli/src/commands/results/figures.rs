@@ -3,9 +3,9 @@
 use super::{Args, Results, recoverable};
 use crate::commands::input::stock_windows;
 use crate::evaluate::{Matrices, Method, Row, contenders, time};
-use crate::generator::samples;
 use crate::plot::{Axis, Picture, Scale, Series, Style, chart, comparison};
 use clap::ValueEnum;
+use denise_data::generator::samples;
 use std::error::Error;
 use std::path::Path;
 
@@ -140,7 +140,6 @@ fn series<'a>(all: &'a [Points<'a>], style: Style) -> Vec<Series<'a>> {
     let one = |(name, points): &'a Points<'a>| Series {
         name,
         points,
-        labels: &[],
         style,
     };
     all.iter().map(one).collect()

@@ -23,7 +23,7 @@ impl Results {
              *batch* in one call for many matrices, *single* the median of calls for one.\n\
              `results.json` has all digits.\n\n\
              The matrices are `denise generate --pairs {}`. {PAIRS}\n",
-            args.count, args.seed, args.pairs
+            args.count, args.seed, self.pairs
         );
         text += &meaning::of(&[("U normal", &self.normal), ("U Student-t", &self.student)]);
         for (title, rows, paper) in [

@@ -4,12 +4,12 @@ mod topology;
 
 use super::batch::Batch;
 use super::learner::{Learner, Result};
-use crate::files::FileError;
 use crate::onnx;
 use burn::tensor::activation::{leaky_relu, relu, sigmoid, tanh};
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use denise::dense::{Activation, Layer, Network};
 use denise::{Model, Options};
+use denise_data::files::FileError;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, Normal};
@@ -179,8 +179,8 @@ impl Learner for Dense {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::generator::{Cell, Distribution as Of, Pairs, samples};
     use crate::train::batch::Batches;
+    use denise_data::generator::{Cell, Distribution as Of, Pairs, samples};
 
     #[test]
     fn the_graph_computes_what_the_library_does() {

@@ -147,11 +147,11 @@ fn solve(k: usize, mut a: Vec<Tensor<3>>, b: &Tensor<3>) -> Tensor<3> {
 mod tests {
     use super::super::weights::initial;
     use super::*;
-    use crate::generator::{Cell, Distribution, Pairs, samples};
     use crate::train::batch::Batches;
     use burn::tensor::TensorData;
     use denise::unrolled::Layer;
     use denise::{Model, Options, Outputs};
+    use denise_data::generator::{Cell, Distribution, Pairs, samples};
 
     #[test]
     fn the_graph_computes_what_the_library_does() {

@@ -5,11 +5,11 @@ mod weights;
 
 use super::batch::Batch;
 use super::learner::{Learner, Result};
-use crate::files::FileError;
 use crate::onnx;
 use burn::tensor::{Device, Tensor, TensorData};
 use denise::unrolled::{Curvature, Layer};
 use denise::{Model, Options};
+use denise_data::files::FileError;
 use graph::{Graph, WEIGHTS};
 use std::path::Path;
 use weights::{confine, free, layer, pull_back};

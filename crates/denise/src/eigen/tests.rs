@@ -3,24 +3,14 @@
 use super::isolate::End;
 use super::memory::Memory;
 use super::spectrum::Spectrum;
+use denise_data::random::Random;
 use nalgebra::{DMatrix, DVector, SymmetricEigen};
-
-/// Numbers in −1 .. 1 that depend on the seed only.
-fn numbers(seed: u64) -> impl FnMut() -> f64 {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    move || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
-    }
-}
 
 /// Symmetric, with the given eigenvalues and random eigenvectors.
 fn with_spectrum(values: &[f64], seed: u64) -> DMatrix<f64> {
     let n = values.len();
-    let mut number = numbers(seed);
-    let q = DMatrix::from_fn(n, n, |_, _| number()).qr().q();
+    let mut random = Random::new(seed);
+    let q = DMatrix::from_fn(n, n, |_, _| random.signed()).qr().q();
     let a = &q * DMatrix::from_diagonal(&DVector::from_row_slice(values)) * q.transpose();
     (&a + a.transpose()) * 0.5
 }
@@ -29,9 +19,9 @@ fn with_spectrum(values: &[f64], seed: u64) -> DMatrix<f64> {
 fn matrices() -> Vec<DMatrix<f64>> {
     let mut all = Vec::new();
     for n in [2, 3, 4, 5, 8, 13, 20, 37, 64] {
-        let mut number = numbers(n as u64);
-        let random = DMatrix::from_fn(n, n, |_, _| number());
-        all.push((&random + random.transpose()) * 0.5);
+        let mut random = Random::new(n as u64);
+        let square = DMatrix::from_fn(n, n, |_, _| random.signed());
+        all.push((&square + square.transpose()) * 0.5);
         all.push(DMatrix::identity(n, n));
         all.push(DMatrix::from_element(n, n, 1.0));
         all.push(DMatrix::from_fn(n, n, |i, j| {

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test program uses a part")]
 
+pub(crate) use denise_data::protobuf::{field, int_field};
+
 use std::fs;
 use std::path::PathBuf;
 
@@ -42,28 +44,6 @@ pub(crate) fn expected(name: &str) -> Vec<(String, Vec<f64>)> {
         (name.to_owned(), numbers)
     };
     text.lines().map(line).collect()
-}
-
-/// A number of variable length.
-pub(crate) fn number(mut x: u64) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    while x >= 0x80 {
-        bytes.push(x as u8 | 0x80);
-        x >>= 7;
-    }
-    bytes.push(x as u8);
-    bytes
-}
-
-/// A field that holds text or a message.
-pub(crate) fn field(tag: u64, value: impl AsRef<[u8]>) -> Vec<u8> {
-    let value = value.as_ref();
-    [&number(tag << 3 | 2), &number(value.len() as u64), value].concat()
-}
-
-/// A field that holds a number.
-pub(crate) fn int_field(tag: u64, value: i64) -> Vec<u8> {
-    [number(tag << 3), number(value as u64)].concat()
 }
 
 /// An attribute that is a whole number.

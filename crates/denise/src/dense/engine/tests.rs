@@ -1,9 +1,10 @@
 //! Kernels against the reference and against each other, at every size at which something ends.
 
 use super::super::network::{Activation, Layer};
-use super::super::samples::{Random, matrices, network};
+use super::super::samples::{matrices, network};
 use super::*;
 use crate::batch::{Outputs, Report};
+use denise_data::random::Random;
 
 const ACTIVATIONS: [Activation; 7] = [
     Activation::Identity,
@@ -234,7 +235,7 @@ fn finite_input_gives_finite_output() {
                             .for_each(|w| *w = (*w * 1e38).clamp(f32::MIN, f32::MAX));
                     }
                     let engine = Engine::new(&network, half).unwrap();
-                    let random = &mut Random(5);
+                    let random = &mut Random::new(5);
                     let m: Vec<f32> = (0..36 * 20)
                         .map(|i| match i % 3 {
                             0 => f32::MAX,

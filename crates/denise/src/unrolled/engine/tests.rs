@@ -3,31 +3,12 @@
 use super::*;
 use crate::batch::Outputs;
 use crate::unrolled::{builtin, reference};
+use denise_data::matrices::covariance;
+use denise_data::random::Random;
 use nalgebra::DMatrix;
 
-/// Normal U, plus S with about one entry in ten; deterministic.
 fn matrix(n: usize, k: usize, seed: u64) -> Vec<f64> {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let mut uniform = move || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 11) as f64 / (1_u64 << 53) as f64
-    };
-    let u = DMatrix::from_fn(n, k, |_, _| (0..12).map(|_| uniform()).sum::<f64>() - 6.0);
-    let mut m = &u * u.transpose();
-    for i in 0..n {
-        for j in 0..i {
-            if uniform() < 0.1 {
-                let x = uniform() - 0.5;
-                m[(i, j)] += x;
-                m[(j, i)] += x;
-                m[(i, i)] += x.abs();
-                m[(j, j)] += x.abs();
-            }
-        }
-    }
-    m.as_slice().to_vec()
+    covariance(n, k, 0.1, &mut Random::new(seed))
 }
 
 struct Results<F> {

@@ -1,27 +1,14 @@
 //! Files that are sound, and every way to damage one.
 
 use super::*;
+use denise_data::protobuf::{field, number};
 
 const LAYERS: &str = "shared 0.5 0.09 0.5 0.09 0.5 0.7 0.1\nown 0 1e-20 100 9e-6 1 -4 -0.9";
-
-fn number(mut x: u64) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    while x >= 0x80 {
-        bytes.push(x as u8 | 0x80);
-        x >>= 7;
-    }
-    bytes.push(x as u8);
-    bytes
-}
-
-fn field(tag: u64, value: &[u8]) -> Vec<u8> {
-    [&number(tag << 3 | 2), &number(value.len() as u64), value].concat()
-}
 
 fn entry(key: &str, value: &[u8]) -> Vec<u8> {
     field(
         METADATA,
-        &[field(KEY, key.as_bytes()), field(VALUE, value)].concat(),
+        [field(KEY, key.as_bytes()), field(VALUE, value)].concat(),
     )
 }
 

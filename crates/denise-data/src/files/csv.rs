@@ -243,7 +243,7 @@ impl Block {
 #[cfg(test)]
 mod tests {
     use super::super::read;
-    use super::super::tests::{Scratch, garbage, message};
+    use super::super::testing::{Scratch, garbage, message};
     use super::*;
     use flate2::{Compression, write::GzEncoder};
     use std::io::Write;

@@ -1,0 +1,8 @@
+//! From a table of prices or returns to the covariance of each window of days.
+
+mod correlation;
+mod table;
+mod windows;
+
+pub use table::{Missing, Table, parse, read};
+pub use windows::{Input, Kind, Windows, windows};
