@@ -30,7 +30,7 @@ DENISE := $(TARGET)/release/denise
 # needs both the library and the program asks for both each time; who needs the library does not wait for the program.
 BOTH := -p denise-capi -p denise-cli
 PACKAGES ?= -p denise-capi
-RUST := -p denise -p denise-data -p denise-capi
+RUST := -p denise -p denise-data -p denise-capi --features denise-data/files,denise-data/generator
 FUZZ := --manifest-path fuzz/Cargo.toml --no-default-features
 OCTAVE := octave-cli --no-history --norc --quiet
 
