@@ -53,7 +53,7 @@ DO := env -u MAKEFLAGS $(CARGO)
 .PHONY: $(shell sed -n 's/^\([a-z][a-z-]*\):.*/\1/p' $(firstword $(MAKEFILE_LIST)))
 
 help: ## what there is
-	@sed -n 's/^\([a-z-]*\):.* ## \(.*\)/make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F'|' '{ printf "%-16s %s\n", $$1, $$2 }'
+	@awk -F':.* ## ' '/^[a-z-]*:.* ## / { printf "make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 # ---------------------------------------------------------------------------------------------- use
 
@@ -137,9 +137,9 @@ test: need ## everything that must hold; what CI runs
 	@$(MAKE) --no-print-directory --output-sync=target -j$(JOBS) PACKAGES='$(BOTH)' $(TESTS)
 	@echo '== all tests passed'
 
-TESTS := lint test-need test-rust test-fuzz test-header test-library test-static test-c test-alloc test-cpp test-octave \
-         test-gateway test-examples test-install test-tsan test-valgrind test-program test-readme test-onnx test-trust \
-         test-dist
+TESTS := lint test-need test-rust test-fuzz test-header test-library test-static test-c test-alloc test-cpp \
+         test-octave test-gateway test-examples test-install test-tsan test-valgrind test-program test-readme \
+         test-onnx test-trust test-dist
 
 lint: need ## formatting, clippy, rustdoc and words
 	@scripts/need cargo-fmt:rustup/rustfmt cargo-clippy:rustup/clippy
@@ -235,7 +235,7 @@ test-dist: need
 TRUST := limits files fork signals hammer modes numbers extremes
 trust-programs: $(addprefix build/trust/,$(TRUST) out_of_memory) build/c/dlopen
 
-trust: test-trust test-header test-library test-static test-c test-alloc test-mdspan ## what docs/TRUST.md promises, at length
+trust: test-trust test-header test-library test-static test-c test-alloc test-mdspan ## all of docs/TRUST.md, at length
 	tests/trust/check_faults.sh "$(LIBRARY)" build/trust --long
 	tests/trust/check_deny.sh
 	tests/trust/check_reproducible.sh

@@ -1,9 +1,9 @@
 //! Why the last call on a thread failed: the text behind `denise_last_error`.
 //!
-//! Thread-local memory would be the obvious place. But in a library that is opened late, the first use of it on a thread
-//! allocates, and ends the process when there is no memory. So there is a fixed table, in which every thread has a
-//! place by its number. If more threads fail than there are places, the latest ones have them; a thread whose place is
-//! taken gets no text.
+//! Thread-local memory would be the obvious place. But in a library that is opened late, the first use of it on a
+//! thread allocates, and ends the process when there is no memory. So there is a fixed table, in which every thread has
+//! a place by its number. If more threads fail than there are places, the latest ones have them; a thread whose place
+//! is taken gets no text.
 
 use core::ffi::{CStr, c_char};
 use core::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
@@ -82,7 +82,8 @@ fn places(thread: usize) -> impl Iterator<Item = &'static Place> {
 /// A number that no other thread has at this time, and neither [`NOBODY`] nor [`BUSY`].
 #[cfg(all(target_os = "linux", not(miri)))]
 fn current_thread() -> usize {
-    // Not pthread_self: the next thread has that of one that has ended. By number, since old C libraries do not have it.
+    // Not pthread_self: the next thread has that of one that has ended. By its number, since old C libraries do not
+    // have a function for it.
     // SAFETY: has no conditions, and cannot fail.
     unsafe { libc::syscall(libc::SYS_gettid) as usize }
 }

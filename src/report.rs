@@ -14,8 +14,8 @@ pub struct denise_report {
     pub sparsity: f32,
     /// DENISE_OK, or DENISE_ERR_NOT_FINITE if this matrix contains NaN or infinity. All floats here are then NaN.
     pub status: i32,
-    /// Size of the last step, ||U_T - U_(T-1)||_F / ||U_T||_F. Small means that more layers would not change the answer.
-    /// 0 if U is zero, and for a dense network, which takes no steps.
+    /// Size of the last step, ||U_T - U_(T-1)||_F / ||U_T||_F. Small means that more layers would not change the
+    /// answer. 0 if U is zero, and for a dense network, which takes no steps.
     pub unsettled: f32,
     /// Smallest S_ii / M_ii, over all i with M_ii > 0. Negative means that L explains more than all of a variance. 0 if
     /// no M_ii is positive.

@@ -38,6 +38,9 @@ done
 has "$work/summary" '"matrices": 50'
 has "$work/summary" '"not_finite": 0'
 for name in L S U; do test -s "$work/split/$name.npy"; done
+has "$work/summary" '"largest_unsettled": 0.0'
+has "$work/summary" '"least_specific": '
+has "$work/summary" '"first_not_finite": null'
 "$denise" decompose "$work/M.npy" --model "$here/../models/default.onnx" --out "$work/again" > /dev/null
 cmp "$work/split/L.npy" "$work/again/L.npy" # the built-in network is the default model
 ok

@@ -52,8 +52,8 @@ double lambda_of(const Way& way, double papers) {
   return pursuit ? (way.times_root > 0 ? way.times_root : papers) / std::sqrt(double(n)) : 0;
 }
 
-// Runs a body on parts of so many matrices; the median of their times, per matrix. Short parts, so that other programs do not
-// get into most of them.
+// Runs a body on parts of so many matrices; the median of their times, per matrix. Short parts, so that other programs
+// do not get into most of them.
 template <typename Body>
 double time_in_parts(std::size_t size, int rounds, Body body) {
   constexpr std::size_t part = 40 * nn;

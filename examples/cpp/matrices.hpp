@@ -29,8 +29,8 @@ struct Synthetic {
   Matrices m, l0;
 };
 
-// How a pair (i, j) is drawn: by the authors' code, which made the paper's tables, j from 1 to n - 1 and then i below j,
-// and entries up to 0.01 count as zeros; by the paper's text, all pairs alike, which is easier to split.
+// How a pair (i, j) is drawn: by the authors' code, which made the paper's tables, j from 1 to n - 1 and then i below
+// j, and entries up to 0.01 count as zeros; by the paper's text, all pairs alike, which is easier to split.
 enum class Pairs { authors, uniform };
 
 // The paper's generator: L0 = U U' with normal U, and S0 made of random pairs (i, j) until its share of

@@ -48,7 +48,8 @@ pub(crate) fn default_options() -> denise_options {
     }
 }
 
-/// The built-in network (`None`) or a file's, or the status and the message. Panics if the outputs contradict the status.
+/// The built-in network (`None`) or a file's, or the status and the message. Panics if the outputs contradict the
+/// status.
 pub(crate) fn open(
     file: Option<&[u8]>,
     mut options: denise_options,

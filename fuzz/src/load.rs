@@ -18,8 +18,8 @@ const MOST_WORK: usize = 1 << 20;
 const FLOOR: usize = 8 << 20;
 const SHARE: usize = 12;
 
-/// Loads the bytes as a model file with the default options, and what follows the first six of them with the options that these
-/// say. What can be loaded is run.
+/// Loads the bytes as a model file with the default options, and what follows the first six of them with the options
+/// that these say. What can be loaded is run.
 ///
 /// Panics if a file is refused with a status that does not put the blame on the file, as MEMORY and INTERNAL, or takes
 /// more memory than its size allows, or if the outputs of a loaded model are not finite.
@@ -70,8 +70,8 @@ fn try_file(file: &[u8], options: denise_options) {
     }
 }
 
-/// The most memory that a file may take. An unrolled network has few weights and runs at any size, so its working memory
-/// follows from n and k, which are limited, and not from the size of the file.
+/// The most memory that a file may take. An unrolled network has few weights and runs at any size, so its working
+/// memory follows from n and k, which are limited, and not from the size of the file.
 fn allowed(file: &[u8], options: &denise_options) -> usize {
     let mut most = FLOOR + SHARE * file.len();
     if let Ok(found) = denise_rust::unrolled::File::read(file) {

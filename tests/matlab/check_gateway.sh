@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Compiles the gateway as MATLAB's mex would, with the words that make.m gives to mex, on the mock of mex.h, once for each
-# of MATLAB's two interfaces, and runs gateway.c on it under AddressSanitizer.
+# Compiles the gateway as MATLAB's mex would, with the words that make.m gives to mex, on the mock of mex.h, once for
+# each of MATLAB's two interfaces, and runs gateway.c on it under AddressSanitizer.
 #   tests/matlab/check_gateway.sh STAGE BUILD
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -13,7 +13,8 @@ mapfile -t words < <(octave-cli --no-history --norc --quiet --eval "
   printf ('%s\n', words{:});")
 [ "${words[0]}" = -R2018a ] || { echo 'mex_arguments should begin with -R2018a' >&2; exit 1; }
 
-# What mex makes of these words. -ansi is among the flags of the compiler in R2018a and before, and the words must undo it.
+# What mex makes of these words. -ansi is among the flags of the compiler in R2018a and before, and the words must undo
+# it.
 flags=(-ansi -fexceptions -fPIC -pthread -DMATLAB_MEX_FILE) sources=() links=()
 for ((i = 1; i < ${#words[@]}; ++i)); do
   word=${words[i]}

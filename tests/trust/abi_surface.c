@@ -1,8 +1,8 @@
 /* The binary interface as the header has it: every function once, and with them every type.
  *
  * It is compiled into a library of its own, whose description by abidw is compared with tests/trust/denise.abi. What
- * libdenise.so has of debug information is Rust's, in which these types have other names, if any. A prototype here that is
- * not the header's does not compile. (Sizes, offsets and constants are asserted in tests/c/abi.c.) */
+ * libdenise.so has of debug information is Rust's, in which these types have other names, if any. A prototype here that
+ * is not the header's does not compile. (Sizes, offsets and constants are asserted in tests/c/abi.c.) */
 #include <denise.h>
 
 #pragma GCC diagnostic ignored "-Wunused-parameter"

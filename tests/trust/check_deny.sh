@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Licences, duplicates and sources of all that is in the library or builds it (deny.toml), and known weaknesses where their
-# database can be had.
+# Licences, duplicates and sources of all that is in the library or builds it (deny.toml), and known weaknesses where
+# their database can be had.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 

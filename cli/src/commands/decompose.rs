@@ -42,12 +42,14 @@ struct Split {
     u: Option<(Vec<f64>, usize)>,
     by: String,
     seconds: f64,
+    /// One for every matrix, from the network.
+    reports: Vec<Report>,
 }
 
 /// Splits the matrices and writes what came out.
 pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     let stack = args.input.load()?;
-    let split = match args.method.challenger() {
+    let split = match args.method.classical() {
         Some(method) => {
             let solver = Solver::new(method, stack.n, args.k.unwrap_or(3), args.lambda)?;
             solve(solver, args.method, &stack)?
@@ -72,6 +74,9 @@ pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         "mean_sparsity": about.sparsity,
         "mean_abs_s": about.mean_abs,
         "not_finite": about.not_finite,
+        "first_not_finite": first_not_finite(&split.reports, n),
+        "largest_unsettled": largest(&split.reports, |report| report.unsettled),
+        "least_specific": largest(&split.reports, |report| -report.least_specific).map(|x| -x),
         "microseconds_per_matrix": split.seconds / count as f64 * 1e6,
     });
     let text = serde_json::to_string_pretty(&summary)?;
@@ -91,6 +96,12 @@ pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     );
     println!("‖M − L‖ / ‖M‖   {:.4}", about.residual);
     println!("zeros in S      {:.1} %", 100.0 * about.sparsity);
+    if let Some([matrix, i, j]) = first_not_finite(&split.reports, n) {
+        println!(
+            "not finite      {} matrices; the first is number {matrix}, at row {i}, column {j}",
+            about.not_finite
+        );
+    }
     println!(
         "time            {:.2} µs a matrix",
         split.seconds / count as f64 * 1e6
@@ -118,6 +129,7 @@ fn network(args: &Args, stack: &Stack) -> Result<Split, Box<dyn Error>> {
         s,
         by: model.kernel().to_string_lossy().into_owned(),
         u: Some((u, model.k())),
+        reports,
     })
 }
 
@@ -132,6 +144,7 @@ fn solve(mut solver: Solver, method: Method, stack: &Stack) -> Result<Split, Box
         s,
         by: method.label().to_owned(),
         u: None,
+        reports: Vec::new(),
     })
 }
 
@@ -141,6 +154,23 @@ fn unless_not_finite(result: Result<(), denise::Error>) -> Result<(), denise::Er
         Err(error) if error.status != Status::NotFinite => Err(error),
         _ => Ok(()),
     }
+}
+
+/// The largest of a figure over the matrices that were split; none if there are no reports.
+fn largest(reports: &[Report], figure: impl Fn(&Report) -> f32) -> Option<f32> {
+    let split = reports
+        .iter()
+        .filter(|report| report.status == Status::Ok as i32);
+    split.map(figure).reduce(f32::max)
+}
+
+/// Which entry of which matrix is the first that is NaN or infinite.
+fn first_not_finite(reports: &[Report], n: usize) -> Option<[usize; 3]> {
+    let bad = reports
+        .iter()
+        .position(|report| report.first_bad != Report::NONE)?;
+    let at = reports[bad].first_bad as usize;
+    Some([bad, at / n, at % n])
 }
 
 /// Means over the matrices that are finite.

@@ -44,8 +44,8 @@ pub struct Args {
     /// and PCP also the best for each matrix, chosen knowing L₀, on a twentieth of the matrices.
     #[arg(long, value_parser = positive)]
     lambda: Option<f64>,
-    /// A CSV table of prices: compare also on its windows (100 days, step 5, correlation), of which the first 77 % are to
-    /// finetune on and the rest to test.
+    /// A CSV table of prices: compare also on its windows (100 days, step 5, correlation), of which the first 77 % are
+    /// to finetune on and the rest to test.
     #[arg(long, value_name = "FILE")]
     prices: Option<PathBuf>,
     /// How to print the tables.

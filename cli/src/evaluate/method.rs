@@ -39,7 +39,7 @@ impl Method {
     }
 
     /// The library's name for it; none for the network and for L = M.
-    pub fn challenger(self) -> Option<classical::Method> {
+    pub fn classical(self) -> Option<classical::Method> {
         Some(match self {
             Method::Denise | Method::Identity => return None,
             Method::Eigen => classical::Method::Eigen,
@@ -68,7 +68,7 @@ impl<'a> Splitter<'a> {
         model: &'a Model,
         lambda: f64,
     ) -> Result<Splitter<'a>, denise::Error> {
-        Ok(match method.challenger() {
+        Ok(match method.classical() {
             Some(of) => Splitter::Solver(Box::new(Solver::new(of, model.n(), model.k(), lambda)?)),
             None if method == Method::Denise => Splitter::Network(model),
             None => Splitter::Identity,

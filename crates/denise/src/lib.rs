@@ -1,7 +1,7 @@
 //! Splits covariance matrices into a low-rank and a sparse part, in a few microseconds each.
 //!
-//! M = L + S, where L = UUᵀ has rank at most k and is positive semidefinite by construction, and S is sparse. A small frozen
-//! network does it, whose layers are steps of a robust solver: the same weights for every n and k, and once a
+//! M = L + S, where L = UUᵀ has rank at most k and is positive semidefinite by construction, and S is sparse. A small
+//! frozen network does it, whose layers are steps of a robust solver: the same weights for every n and k, and once a
 //! [`Model`] is loaded, a call never allocates.
 //!
 //! ```
@@ -40,8 +40,9 @@
 //!
 //! # Features
 //!
-//! - `onnx`, on by default: reads dense networks from ONNX files of other programs, and compares files with what will run. Without it
-//!   the crate has three dependencies, and still runs the built-in network and files that the program denise wrote.
+//! - `onnx`, on by default: reads dense networks from ONNX files of other programs, and compares files with what will
+//!   run. Without it the crate has three dependencies, and still runs the built-in network and files that the program
+//!   denise wrote.
 
 mod batch;
 pub mod classical;

@@ -36,8 +36,8 @@ impl File {
     }
 
     /// From the bytes of a file. What the library will compute is compared with what the graph in the file
-    /// computes, on a few matrices; a file in which the two differ is refused. (Without the feature `onnx` there is nothing
-    /// to compare with, and dense networks are not read.)
+    /// computes, on a few matrices; a file in which the two differ is refused. (Without the feature `onnx` there is
+    /// nothing to compare with, and dense networks are not read.)
     pub fn read(bytes: &[u8]) -> Result<File, Error> {
         match unrolled::File::read(bytes) {
             Ok(file) => {

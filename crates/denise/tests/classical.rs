@@ -484,8 +484,8 @@ fn larger_matrices() {
     }
 }
 
-/// The paper asks for decompositions that vary continuously. Between two matrices of the same kind: the largest ratio of the
-/// change of L to the change of M, for steps that get ever smaller. Where L jumps, the ratio grows with the
+/// The paper asks for decompositions that vary continuously. Between two matrices of the same kind: the largest ratio
+/// of the change of L to the change of M, for steps that get ever smaller. Where L jumps, the ratio grows with the
 /// number of steps.
 #[test]
 fn continuity_on_a_path() {

@@ -1,8 +1,8 @@
 //! Classical methods, to check the network against, in `f64`. `docs/CLASSICAL.md` says which, with what
 //! parameters, and how near they are to the LRS library.
 //!
-//! - One file per method: `truncate` (of the eigenvalues), `pcp`, `ialm`, `fpcp`, `rpca_gd`. `alternate` is what PCP and
-//!   IALM share.
+//! - One file per method: `truncate` (of the eigenvalues), `pcp`, `ialm`, `fpcp`, `rpca_gd`. `alternate` is what PCP
+//!   and IALM share.
 //! - The eigensolver is in `eigen`.
 //! - [`Solver`] holds all memory: iterations do not allocate.
 

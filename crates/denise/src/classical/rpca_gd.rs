@@ -17,19 +17,18 @@ const BALANCE: f64 = 1.0 / 16.0;
 const MOST_STEPS: usize = 29;
 const TOLERANCE: f64 = 2e-4;
 
-/// A magnitude and the row that it stands in. A number, so that both move in vectors.
-#[derive(Clone, Copy, Default)]
-struct Place {
-    size: f64,
-    row: f64,
+/// Magnitudes, and the rows that they stand in, as numbers: lists beside each other, which the compiler puts in vectors.
+struct Places {
+    sizes: Vec<f64>,
+    rows: Vec<f64>,
 }
 
-impl Place {
-    /// Whether an entry of this size in this row is among the largest of a column whose last of them is `self`.
-    /// Of equal entries the upper ones are.
-    #[inline(always)]
-    fn admits(self, size: f64, row: f64) -> bool {
-        size > self.size || (size == self.size && row <= self.row)
+impl Places {
+    fn new(len: usize, memory: &mut Memory) -> Places {
+        Places {
+            sizes: memory.zeros(len),
+            rows: memory.zeros(len),
+        }
     }
 }
 
@@ -43,8 +42,8 @@ pub(super) struct Factors {
     next: Vec<f64>,
     signs: Vec<f64>,
     /// The largest magnitudes of each column, one rank a row, and those on their way there.
-    top: Vec<Place>,
-    sinking: Vec<Place>,
+    top: Places,
+    sinking: Places,
 }
 
 impl Factors {
@@ -57,8 +56,8 @@ impl Factors {
             u: memory.zeros(n * k),
             next: memory.zeros(n * k),
             signs: memory.room(k),
-            top: memory.zeros(n * outliers),
-            sinking: memory.zeros(n),
+            top: Places::new(n * outliers, memory),
+            sinking: Places::new(n, memory),
         }
     }
 
@@ -136,32 +135,46 @@ impl Factors {
         }
         // The largest magnitudes of each column, in falling order: each entry sinks to its place. Columns
         // are side by side, so this is one comparison of vectors after the other, and no branch.
-        self.top.fill(Place::default());
+        let (top, sinking) = (&mut self.top, &mut self.sinking);
+        top.sizes.fill(0.0);
+        top.rows.fill(0.0);
         for (i, row) in e.chunks_exact(n).enumerate() {
-            for (x, e) in self.sinking.iter_mut().zip(row) {
-                *x = Place {
-                    size: e.abs(),
-                    row: i as f64,
-                };
+            for (size, e) in sinking.sizes.iter_mut().zip(row) {
+                *size = e.abs();
             }
-            for level in self.top.chunks_exact_mut(n) {
-                for (top, x) in level.iter_mut().zip(&mut self.sinking) {
+            sinking.rows.fill(i as f64);
+            let levels = top.sizes.chunks_exact_mut(n);
+            for (sizes, rows) in levels.zip(top.rows.chunks_exact_mut(n)) {
+                let tops = sizes.iter_mut().zip(rows);
+                let sinking = sinking.sizes.iter_mut().zip(&mut sinking.rows);
+                for ((size, row), (other, other_row)) in tops.zip(sinking) {
                     // An equal one stays above: it came from a row further up.
-                    let (high, low) = if x.size > top.size {
-                        (*x, *top)
+                    let above = *other > *size;
+                    (*row, *other_row) = if above {
+                        (*other_row, *row)
                     } else {
-                        (*top, *x)
+                        (*row, *other_row)
                     };
-                    (*top, *x) = (high, low);
+                    (*size, *other) = if above {
+                        (*other, *size)
+                    } else {
+                        (*size, *other)
+                    };
                 }
             }
         }
-        let last = &self.top[(self.outliers - 1) * n..];
-        for (i, (row, own)) in e.chunks_exact_mut(n).zip(last).enumerate() {
-            for (j, (x, other)) in row.iter_mut().zip(last).enumerate() {
-                let size = x.abs();
-                let outlier = other.admits(size, i as f64) & own.admits(size, j as f64);
-                *x = if outlier { 0.0 } else { *x };
+        let (sizes, rows) = (
+            &top.sizes[top.sizes.len() - n..],
+            &top.rows[top.rows.len() - n..],
+        );
+        for (i, row) in e.chunks_exact_mut(n).enumerate() {
+            let (own_size, own_row) = (sizes[i], rows[i]);
+            for (j, (x, (&size, &last))) in row.iter_mut().zip(sizes.iter().zip(rows)).enumerate() {
+                // Of equal entries the upper ones are among the largest.
+                let (magnitude, i, j) = (x.abs(), i as f64, j as f64);
+                let of_column = (magnitude > size) | ((magnitude == size) & (i <= last));
+                let of_row = (magnitude > own_size) | ((magnitude == own_size) & (j <= own_row));
+                *x = if of_column & of_row { 0.0 } else { *x };
             }
         }
     }

@@ -5,7 +5,8 @@
 //!   in large pages.
 //! - `runs`, `rows` and `tiles`: the kernels. The first reads weights in long runs, for a few matrices. The
 //!   others are for batches: `rows` adds the weights of the inputs that are not zero to the sums of one
-//!   matrix; `tiles` multiplies all of them, for six matrices at once. All add in the same order, so they agree to the bit.
+//!   matrix; `tiles` multiplies all of them, for six matrices at once. All add in the same order, so they agree to the
+//!   bit.
 //! - `activation`: what happens to a finished sum.
 //! - `forward`: carries a block of matrices through all layers. `engine`: walks through a batch. `shared`: for calls
 //!   from many threads.

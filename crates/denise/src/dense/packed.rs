@@ -1,8 +1,8 @@
 //! The weights of a layer, in the order in which the kernels read them.
 //!
-//! A *line* is the weights from one input to 16 outputs: a cache line of `f32`. A *panel* is some neighbouring lines of every
-//! input, one input's *row* of them after the other's. A batch takes a *group* of up to six lines of each row at a time, as
-//! many sums as fit in registers; a few matrices take the whole row. The last group of a layer has 2, 4 or 6
+//! A *line* is the weights from one input to 16 outputs: a cache line of `f32`. A *panel* is some neighbouring lines of
+//! every input, one input's *row* of them after the other's. A batch takes a *group* of up to six lines of each row at
+//! a time, as many sums as fit in registers; a few matrices take the whole row. The last group of a layer has 2, 4 or 6
 //! lines; what is beyond the last output is zero.
 
 use super::half::{FromHalf, narrow};
@@ -253,8 +253,8 @@ impl Packed {
         Ok(packed)
     }
 
-    /// A panel. Its rows are whole blocks of outputs. Long ones are an odd number of cache lines: at a distance of a power
-    /// of two they would compete for the same few places in the cache.
+    /// A panel. Its rows are whole blocks of outputs. Long ones are an odd number of cache lines: at a distance of a
+    /// power of two they would compete for the same few places in the cache.
     pub(super) fn panel<T: Stored>(&self, panel: usize) -> Panel {
         let stride = |blocks: usize| {
             let lines = blocks * BLOCK_LINES;

@@ -2,8 +2,8 @@
 //!
 //! - `proto`, `tensor`: the file, read in place. What a dense network has no use for is refused.
 //! - `lower`: carries the nodes out on descriptions of values (`value`, `arrange`, `arithmetic`,
-//!   `contract`, `pieces`, `operator`), which leaves layers (`stages`), within limits (`budget`). `outputs` says which of U, L and
-//!   S the graph gives.
+//!   `contract`, `pieces`, `operator`), which leaves layers (`stages`), within limits (`budget`). `outputs` says which
+//!   of U, L and S the graph gives.
 //! - `witness`: tract parses, type-checks and runs the same file on a few matrices (`samples`), and
 //!   `compare` says whether both agree.
 //!
@@ -123,8 +123,8 @@ impl OnnxModel {
     ///
     /// `u_of` takes a matrix (n×n) and gives U (n×k). [`Status::Unsupported`] with the name of a
     /// node if the network that was found in the file does not do what tract does from there on: this version misreads
-    /// that file, which another version may not; also if weights are so large that kernels cut values to what 32 bits can
-    /// hold. [`Status::Internal`] if the network is right but `u_of` is not.
+    /// that file, which another version may not; also if weights are so large that kernels cut values to what 32 bits
+    /// can hold. [`Status::Internal`] if the network is right but `u_of` is not.
     pub fn check(&self, mut u_of: impl FnMut(&[f32]) -> Vec<f32>) -> Result<(), Error> {
         let (n, k) = (self.network.n, self.network.k);
         for sample in &self.samples {

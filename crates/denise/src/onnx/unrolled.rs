@@ -29,8 +29,8 @@ const TOLERANCE: f32 = 1e-4;
 /// Compares output L of the graph with `l_of`, which takes a matrix (n×n) and gives L (n×n).
 ///
 /// `false` if the graph is too large for that to take a second. [`Status::Format`] if both
-/// disagree, or if the file makes no sense; [`Status::Unsupported`] with the name of the operator if the graph is not one
-/// that the program denise writes.
+/// disagree, or if the file makes no sense; [`Status::Unsupported`] with the name of the operator if the graph is not
+/// one that the program denise writes.
 pub fn check_unrolled(
     bytes: &[u8],
     n: usize,
