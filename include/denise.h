@@ -58,6 +58,11 @@
 // matrix. The built-in network and its kind have few weights and give DENISE_ERR_UNSUPPORTED.
 #define DENISE_FLAG_F16 4
 
+// For denise_options.flags, alone or with another flag: split the correlation matrix D^(-1/2) M D^(-1/2), where D is the
+// diagonal of M, and scale the result back. L then does not depend on the unit of any asset. An asset whose variance
+// is not positive gets zeros in L. A dense network gives DENISE_ERR_UNSUPPORTED.
+#define DENISE_FLAG_CORRELATION 8
+
 // The methods of denise_solve_batch. docs/CLASSICAL.md compares them with those of the LRS library.
 //
 // Eigen-truncation: keeps the k largest eigenvalues that are positive. L is positive semidefinite with rank at most k,
@@ -103,9 +108,9 @@ typedef struct denise_options {
   // Calls that can run at once on this handle without waiting for each other, at most 4096. Working memory for each
   // is reserved when the model is loaded. 0: one for each CPU, or fewer if they would need more than 64 MB.
   uint32_t max_concurrency;
-  // Threads that one call may use for a large batch, at most 256. 0 or 1: the calling thread only. denise_load starts
-  // the others and denise_free joins them. On Linux they block all signals except those for their own faults, such
-  // as SIGSEGV.
+  // Threads that one call may use for a large batch, at most 256. 0 or 1: the calling thread only. denise_load
+  // starts the others and denise_free joins them. On Linux they block all signals except those for their own faults,
+  // such as SIGSEGV.
   uint32_t threads;
   // DENISE_FLAG_ values combined with |, or 0.
   uint32_t flags;
@@ -130,8 +135,8 @@ typedef struct denise_report {
   float sparsity;
   // DENISE_OK, or DENISE_ERR_NOT_FINITE if this matrix contains NaN or infinity. All floats here are then NaN.
   int32_t status;
-  // Size of the last step, ||U_T - U_(T-1)||_F / ||U_T||_F. Small means that more layers would not change the answer.
-  // 0 if U is zero, and for a dense network, which takes no steps.
+  // Size of the last step, ||U_T - U_(T-1)||_F / ||U_T||_F. Small means that more layers would not change the
+  // answer. 0 if U is zero, and for a dense network, which takes no steps.
   float unsettled;
   // Smallest S_ii / M_ii, over all i with M_ii > 0. Negative means that L explains more than all of a variance. 0 if
   // no M_ii is positive.
@@ -226,6 +231,8 @@ const char *denise_kernel(const struct denise_model *model);
 // - Any alignment works. But if a pointer is not aligned to its type, the call goes one matrix at a time, and such
 //   calls wait for each other.
 // - l and s are symmetric to the bit, and l + s is m to one rounding.
+// - The columns of u are orthogonal, the longest first, and the entry of largest size in each is positive. (A dense
+//   network gives the u that it computes.)
 // - A matrix with NaN or infinity gets NaN in all its outputs. The others are split, and the call returns
 //   DENISE_ERR_NOT_FINITE.
 // - Results are the same, to the bit, for any count, any place in the batch and any number of threads.

@@ -199,6 +199,9 @@ inline constexpr std::uint32_t flag_portable = DENISE_FLAG_PORTABLE;  // only wh
 inline constexpr std::uint32_t flag_avx2 = DENISE_FLAG_AVX2;  // AVX2 and FMA, or fail with status::unsupported
 inline constexpr std::uint32_t flag_f16 = DENISE_FLAG_F16;  // 16-bit weights of a dense network; with either
 
+// Splits the correlation matrix and scales back: the units of the assets do not matter. With any of the others.
+inline constexpr std::uint32_t flag_correlation = DENISE_FLAG_CORRELATION;
+
 // What a model is loaded for, in the order of denise_options. 0 means the default everywhere.
 struct options {
   std::uint32_t n = 0;                // size of the matrices, at most 512; default: the model's own, or 20

@@ -18,6 +18,8 @@ use std::sync::{Mutex, PoisonError};
 /// - Any alignment works. But if a pointer is not aligned to its type, the call goes one matrix at a time, and such
 ///   calls wait for each other.
 /// - l and s are symmetric to the bit, and l + s is m to one rounding.
+/// - The columns of u are orthogonal, the longest first, and the entry of largest size in each is positive. (A dense
+///   network gives the u that it computes.)
 /// - A matrix with NaN or infinity gets NaN in all its outputs. The others are split, and the call returns
 ///   DENISE_ERR_NOT_FINITE.
 /// - Results are the same, to the bit, for any count, any place in the batch and any number of threads.

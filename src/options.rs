@@ -13,6 +13,10 @@ pub const DENISE_FLAG_AVX2: u32 = 2;
 /// numbers, with eleven significant bits. This halves the memory, and more than halves the time of a call with one
 /// matrix. The built-in network and its kind have few weights and give DENISE_ERR_UNSUPPORTED.
 pub const DENISE_FLAG_F16: u32 = 4;
+/// For denise_options.flags, alone or with another flag: split the correlation matrix D^(-1/2) M D^(-1/2), where D is the
+/// diagonal of M, and scale the result back. L then does not depend on the unit of any asset. An asset whose variance
+/// is not positive gets zeros in L. A dense network gives DENISE_ERR_UNSUPPORTED.
+pub const DENISE_FLAG_CORRELATION: u32 = 8;
 
 /// Options of denise_load. Call denise_options_init, then set what you need. The library reads the struct during the
 /// call and keeps no pointer to it.
@@ -76,8 +80,9 @@ impl denise_options {
             k: self.k as usize,
             max_concurrency: self.max_concurrency as usize,
             threads: self.threads as usize,
-            instruction_set: instruction_set(self.flags & !DENISE_FLAG_F16)?,
+            instruction_set: instruction_set(self.flags & !FREE)?,
             half_weights: self.flags & DENISE_FLAG_F16 != 0,
+            correlation: self.flags & DENISE_FLAG_CORRELATION != 0,
         })
     }
 
@@ -101,6 +106,9 @@ impl denise_options {
     }
 }
 
+/// Flags that go with any other.
+const FREE: u32 = DENISE_FLAG_F16 | DENISE_FLAG_CORRELATION;
+
 fn instruction_set(flags: u32) -> Result<InstructionSet, Error> {
     match flags {
         0 => Ok(InstructionSet::Best),
@@ -109,8 +117,8 @@ fn instruction_set(flags: u32) -> Result<InstructionSet, Error> {
         _ => Err(Error::format(
             Status::Argument,
             format_args!(
-                "flags, but for DENISE_FLAG_F16, is {flags:#x}; it may be 0, DENISE_FLAG_PORTABLE or \
-                 DENISE_FLAG_AVX2"
+                "flags, but for DENISE_FLAG_F16 and DENISE_FLAG_CORRELATION, is {flags:#x}; it may be 0, \
+                 DENISE_FLAG_PORTABLE or DENISE_FLAG_AVX2"
             ),
         )),
     }

@@ -44,6 +44,9 @@ has "$work/summary" '"first_not_finite": null'
 "$denise" decompose "$work/M.npy" --model "$here/../models/default.onnx" --out "$work/again" > /dev/null
 cmp "$work/split/L.npy" "$work/again/L.npy" # the built-in network is the default model
 ok
+"$denise" decompose "$work/M.npy" --correlation --out "$work/units" > /dev/null
+if cmp -s "$work/units/L.npy" "$work/split/L.npy"; then echo '--correlation changes nothing' >&2; exit 1; fi
+refuses '--correlation is for the network' decompose "$work/M.npy" --correlation --method pcp --out "$work/x"
 "$denise" decompose "$work/M.npy" --method ialm --out "$work/ialm" > "$work/stdout"
 has "$work/stdout" IALM
 "$denise" eval --count 20 --json > "$work/eval"

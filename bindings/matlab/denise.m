@@ -28,6 +28,8 @@ function [L, S, U, report] = denise (M, varargin)
 %   [] stands for the default, and of two values the last one counts:
 %      k        as above
 %      threads  threads to use for many matrices (default 1)
+%      correlation  true: split the correlation matrix of M and scale back,
+%               so that the units of the assets do not matter (default false)
 %      model    a model file to use in place of the built-in network. It is
 %               read anew in every call; see below for a faster way.
 %

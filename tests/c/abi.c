@@ -55,6 +55,7 @@ _Static_assert(DENISE_ERR_IO == 3 && DENISE_ERR_FORMAT == 4 && DENISE_ERR_UNSUPP
 _Static_assert(DENISE_ERR_SHAPE == 6 && DENISE_ERR_NOT_FINITE == 7 && DENISE_ERR_MEMORY == 8, "codes");
 _Static_assert(DENISE_ERR_INTERNAL == 9, "codes");
 _Static_assert(DENISE_FLAG_PORTABLE == 1 && DENISE_FLAG_AVX2 == 2 && DENISE_FLAG_F16 == 4, "flags");
+_Static_assert(DENISE_FLAG_CORRELATION == 8, "flags");
 _Static_assert(DENISE_METHOD_EIGEN == 1 && DENISE_METHOD_PCP == 2 && DENISE_METHOD_IALM == 3, "methods");
 _Static_assert(DENISE_METHOD_FPCP == 4 && DENISE_METHOD_RPCA_GD == 5, "methods");
 
@@ -349,7 +350,7 @@ static void test_load_errors(void) {
   refuse(NULL, options_for(2, 0), DENISE_ERR_ARGUMENT, __LINE__); /* the default rank 3 is too much */
   refuse(NULL, options_for(0, 20), DENISE_ERR_ARGUMENT, __LINE__);
 
-  const uint32_t bad_flags[] = {8, 0x80000000U, UINT32_MAX, DENISE_FLAG_PORTABLE | DENISE_FLAG_AVX2};
+  const uint32_t bad_flags[] = {16, 0x80000000U, UINT32_MAX, DENISE_FLAG_PORTABLE | DENISE_FLAG_AVX2};
   for (size_t i = 0; i < sizeof bad_flags / sizeof *bad_flags; i++) {
     options = options_for(0, 0);
     options.flags = bad_flags[i];
@@ -655,15 +656,19 @@ static void check_matrix(const struct buffers *b, size_t q) {
       finite = finite && isfinite(l_ij) && isfinite(s_ij);
       long double off = (long double)m_ij - (long double)l_ij - (long double)s_ij;
       sums = sums && fabsl(off) <= (long double)(unit * fabs(s_ij));
-      double product = 0, size = 0;
+      double product = 0, own = 0, other = 0;
       for (size_t a = 0; a < k; a++) {
-        double term = get(p, u, i * k + a) * get(p, u, j * k + a);
-        product += term;
-        size += fabs(term);
+        double x = get(p, u, i * k + a), y = get(p, u, j * k + a);
+        product += x * y;
+        own += x * x;
+        other += y * y;
       }
       /* Roundings on the way: the root of the scale and its product with each of two numbers of U, 4; k
-         products and k - 1 sums here; k fused products and one with the scale in the library. */
-      factor = factor && fabs(product - l_ij) <= (double)(3 * k + 4) * unit * size;
+         products and k - 1 sums here; k fused products and one with the scale in the library. Then U is turned, in
+         double: some six sweeps with k - 1 turns of a column and three roundings each, for both rows; if U is in
+         float, only its two roundings count. They are of the size of the rows: a turn mixes their numbers. */
+      double roundings = (double)(3 * k + 4 + (p->size == 8 ? 36 * k : 2));
+      factor = factor && fabs(product - l_ij) <= roundings * unit * sqrt(own * other);
       l1 += fabs(s_ij);
       sum += fabs(m_ij);
       squares += m_ij * m_ij;
@@ -1186,6 +1191,54 @@ static void test_solve(void) {
   CHECK(denise_solve_batch(DENISE_METHOD_EIGEN, N, K, 0, 2, m, own, own) == DENISE_ERR_ARGUMENT);
 }
 
+/* With the flag the units of the assets do not matter. U is canonical, with the flag and without. */
+static void test_units(uint32_t flags) {
+  enum { N = 20, K = 3, SIZE = N * N };
+  double m[SIZE], scaled[SIZE], l[SIZE], l_scaled[SIZE], u[N * K];
+  make_matrix(m, N, 11);
+  for (size_t at = 0; at < SIZE; at++) {
+    m[at] += at % (N + 1) == 0 ? 0.5 : 0; /* no variance is negative */
+    scaled[at] = m[at] * pow(10, (double)(at / N % 7) - 3) * pow(10, (double)(at % N % 7) - 3);
+  }
+  denise_options options = options_for(N, K);
+  options.flags = flags | DENISE_FLAG_CORRELATION;
+  denise_model *model = load(&options);
+  CHECK(denise_decompose_batch_f64(model, 1, m, u, l, NULL, NULL) == DENISE_OK);
+  CHECK(denise_decompose_batch_f64(model, 1, scaled, NULL, l_scaled, NULL, NULL) == DENISE_OK);
+  denise_free(model);
+  for (size_t at = 0; at < SIZE; at++) {
+    const double unit = sqrt(m[at / N * (N + 1)] * m[at % N * (N + 1)]);
+    const double there = pow(10, 3 - (double)(at / N % 7)) * pow(10, 3 - (double)(at % N % 7));
+    CHECK(fabs(l_scaled[at] * there - l[at]) <= 1e-9 * unit);
+    double product = 0;
+    for (size_t a = 0; a < K; a++) product += u[at / N * K + a] * u[at % N * K + a];
+    CHECK(fabs(product - l[at]) <= 1e-9 * unit);
+  }
+  options.flags = flags;
+  for (int with = 0; with < 2; with++) {
+    if (with) options.flags |= DENISE_FLAG_CORRELATION;
+    model = load(&options);
+    CHECK(denise_decompose_batch_f64(model, 1, m, u, NULL, NULL, NULL) == DENISE_OK);
+    denise_free(model);
+    double before = INFINITY, first = 0;
+    for (size_t a = 0; a < K; a++) {
+      double length = 0, largest = 0;
+      for (size_t i = 0; i < N; i++) {
+        length += u[i * K + a] * u[i * K + a];
+        if (fabs(u[i * K + a]) > fabs(largest)) largest = u[i * K + a];
+      }
+      if (a == 0) first = length;
+      CHECK(length <= before && largest > 0);
+      before = length;
+      for (size_t b = 0; b < a; b++) {
+        double dot = 0;
+        for (size_t i = 0; i < N; i++) dot += u[i * K + a] * u[i * K + b];
+        CHECK(fabs(dot) <= 1e-12 * first);
+      }
+    }
+  }
+}
+
 int main(int argc, char **argv) {
   quick = argc > 1 && strcmp(argv[1], "--quick") == 0;
   test_constants();
@@ -1216,6 +1269,7 @@ int main(int argc, char **argv) {
       test_scales(p, model);
       test_exact_buffers(p, model);
       test_floating_point_state(p, model);
+      if (i == 0) test_units(flags[set]);
       denise_free(model);
     }
     test_threads(p);

@@ -34,6 +34,21 @@ function parts_and_report ()
   end
 end
 
+% With the option the units of the assets do not matter; U is in the units of M, and canonical.
+function units_do_not_matter ()
+  m = matrices (1);
+  d = diag (10 .^ mod (1:20, 5));
+  [l, ~, u] = denise (m, 'correlation', true);
+  near (d * l * d, denise (d * m * d, 3, struct ('correlation', 1)), 1e-9 * max (max (d * l * d)));
+  near (u * u', l, 1e-12 * max (l(:)));
+  [~, ~, u] = denise (m);
+  g = u' * u;
+  near (g, diag (diag (g)), 1e-10 * g(1,1));
+  assert (issorted (-diag (g)));
+  [~, row] = max (abs (u));
+  assert (all (u(sub2ind (size (u), row, 1:3)) > 0));
+end
+
 % The place of the first entry that is not finite, as MATLAB counts it.
 function first_bad_entry_is_named ()
   a = matrices (1);

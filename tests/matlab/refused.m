@@ -48,8 +48,10 @@ function cases = refused ()
     'denise (eye (4), ''model'', [''ab''; ''cd''])', 'denise:argument',    'model must be text.* not several rows'
     'denise (eye (40), 33)',                        'denise:unsupported',  'k = 33'
     'denise (eye (513))',                           'denise:unsupported',  'n = 513'
-    'denise (eye (4), ''rank'', 2)',                'denise:argument',     '''rank'': there are k, threads and model'
-    'denise (eye (4), struct (''rank'', 2))',       'denise:argument',     '''rank'': there are k, threads and model'
+    'denise (eye (4), ''correlation'', 2)',         'denise:argument',     'correlation must be true or false, not 2'
+    'denise (eye (4), ''correlation'', ''yes'')',     'denise:argument',     'correlation must be a number, not char'
+    'denise (eye (4), ''rank'', 2)',                'denise:argument',     '''rank'': there are k, threads, model and correlation'
+    'denise (eye (4), struct (''rank'', 2))',       'denise:argument',     '''rank'': there are k, threads, model and correlation'
     'denise (eye (4), struct (''k'', ''2''))',      'denise:argument',     'k must be a number, not char'
     'denise (eye (4), struct (''k'', {1, 2}))',     'denise:argument',     '1-by-1: it has 2'
 

@@ -7,7 +7,11 @@
 static const struct {
   const char *name;
   unsigned bit;
-} options[] = {{"k", OPTION_K}, {"threads", OPTION_THREADS}, {"model", OPTION_MODEL}, {"lambda", OPTION_LAMBDA}};
+} options[] = {{"k", OPTION_K},
+               {"threads", OPTION_THREADS},
+               {"model", OPTION_MODEL},
+               {"correlation", OPTION_CORRELATION},
+               {"lambda", OPTION_LAMBDA}};
 enum { OPTIONS = sizeof options / sizeof options[0] };
 
 static int is_text(const mxArray *value) { return mxIsChar(value) || mxIsClass(value, "string"); }
@@ -42,6 +46,13 @@ static double real_scalar(const mxArray *value, const char *what) {
   return mxGetScalar(value);
 }
 
+static uint32_t yes_or_no(const mxArray *value, const char *what) {
+  const double number = mxIsClass(value, "logical") && mxGetNumberOfElements(value) == 1 ? mxGetScalar(value)
+                                                                                        : real_scalar(value, what);
+  if (number != 0 && number != 1) mexErrMsgIdAndTxt("denise:argument", "%s must be true or false, not %g", what, number);
+  return number == 1;
+}
+
 static uint32_t positive(const mxArray *value, const char *what) {
   const double number = real_scalar(value, what);
   if (!(number >= 1 && number == floor(number))) {
@@ -56,6 +67,8 @@ static void set(wishes *result, unsigned bit, const mxArray *value) {
     result->k = positive(value, "k");
   } else if (bit == OPTION_THREADS) {
     result->threads = positive(value, "threads");
+  } else if (bit == OPTION_CORRELATION) {
+    result->correlation = yes_or_no(value, "correlation");
   } else if (bit == OPTION_MODEL) {
     const char *model = text(value, "model");
     result->model = model[0] != '\0' ? model : NULL; /* "", which is not empty for MATLAB */
@@ -89,7 +102,7 @@ static void set_by_name(wishes *result, const char *name, const mxArray *value, 
 }
 
 wishes parse_options(int count, const mxArray *arguments[], unsigned allowed, const unsigned *plain) {
-  wishes result = {0, 0, NULL, 0};
+  wishes result = {0, 0, 0, NULL, 0};
   int i = 0;
   for (; *plain != 0 && i < count && mxIsNumeric(arguments[i]); ++plain, ++i) set(&result, *plain, arguments[i]);
   while (i < count) {

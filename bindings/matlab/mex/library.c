@@ -24,6 +24,7 @@ denise_model *library_load(const char *path, const void *bytes, size_t bytes_siz
   options.n = wanted.n;
   options.k = wanted.k;
   options.threads = wanted.threads;
+  if (wanted.correlation) options.flags |= DENISE_FLAG_CORRELATION;
   options.max_concurrency = 1; /* the host makes one call at a time */
   options.message = why->text;
   options.message_size = sizeof why->text;

@@ -15,9 +15,9 @@ typedef struct {
   char text[256];
 } failure;
 
-/* A size or number of threads that is 0 is left to the model. */
+/* What a model is for. A size or number of threads that is 0 is left to the model. */
 typedef struct {
-  uint32_t n, k, threads;
+  uint32_t n, k, threads, correlation;
 } model_size;
 
 /* From a file, from bytes, or (both NULL) the built-in network. NULL, and why, on failure. */

@@ -4,7 +4,7 @@ use super::input::Input;
 use super::model::Model;
 use crate::evaluate::Method;
 use denise::classical::Solver;
-use denise::{Outputs, Report, Status};
+use denise::{Options, Outputs, Report, Status};
 use denise_data::files::{Stack, npy};
 use std::error::Error;
 use std::path::PathBuf;
@@ -23,6 +23,9 @@ pub struct Args {
     /// Largest rank of L; without it, the model's own, or 3.
     #[arg(long, short)]
     k: Option<usize>,
+    /// Split the correlation matrices and scale back, so that the units of the assets do not matter.
+    #[arg(long)]
+    correlation: bool,
     /// λ of a classical method; without it, the paper's.
     #[arg(long, default_value_t = 0.0)]
     lambda: f64,
@@ -49,6 +52,11 @@ struct Split {
 /// Splits the matrices and writes what came out.
 pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     let stack = args.input.load()?;
+    if args.correlation && args.method != Method::Denise {
+        return Err(
+            "--correlation is for the network; give classical methods correlation matrices".into(),
+        );
+    }
     let split = match args.method.classical() {
         Some(method) => {
             let solver = Solver::new(method, stack.n, args.k.unwrap_or(3), args.lambda)?;
@@ -110,7 +118,12 @@ pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
 }
 
 fn network(args: &Args, stack: &Stack) -> Result<Split, Box<dyn Error>> {
-    let model = args.model.open(Some(stack.n), args.k)?;
+    let model = args.model.open_for(&Options {
+        n: stack.n,
+        k: args.k.unwrap_or(0),
+        correlation: args.correlation,
+        ..Options::default()
+    })?;
     let (count, size) = (stack.count(), stack.values.len());
     let mut u = vec![0.0; count * stack.n * model.k()];
     let (mut l, mut s) = (vec![0.0; size], vec![0.0; size]);

@@ -44,14 +44,18 @@ impl Model {
         n: Option<usize>,
         k: Option<usize>,
     ) -> Result<denise::Model, Box<dyn Error>> {
-        let options = Options {
+        self.open_for(&Options {
             n: n.unwrap_or(0),
             k: k.unwrap_or(0),
             ..Options::default()
-        };
+        })
+    }
+
+    /// Ready for what the options say.
+    pub fn open_for(&self, options: &Options) -> Result<denise::Model, Box<dyn Error>> {
         Ok(match &self.model {
-            None => denise::Model::builtin(&options)?,
-            Some(path) => denise::Model::load(path, &options)?,
+            None => denise::Model::builtin(options)?,
+            Some(path) => denise::Model::load(path, options)?,
         })
     }
 

@@ -55,7 +55,8 @@ impl Default for Report {
 /// Where the results of a batch go; whatever is `None` is not computed.
 #[derive(Debug, Default)]
 pub struct Outputs<'a, F> {
-    /// `count` factors, n×k, row-major.
+    /// `count` factors, n×k, row-major. Of an unrolled network the columns are orthogonal, the longest first, and the
+    /// entry of largest size in each is positive.
     pub u: Option<&'a mut [F]>,
     /// `count` low-rank parts, n×n.
     pub l: Option<&'a mut [F]>,

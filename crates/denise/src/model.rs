@@ -91,6 +91,11 @@ impl Model {
             );
             return Err(Error::format(Status::Shape, message));
         }
+        if options.correlation {
+            let message = "dense networks split M as it is: leave correlation (DENISE_FLAG_CORRELATION) out, and give \
+                           them correlation matrices";
+            return Err(Error::new(Status::Unsupported, message));
+        }
         let network = dense::Shared::new(network, options)?;
         Model::of(n, k, boxed(network)?, options)
     }

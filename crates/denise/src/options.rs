@@ -41,6 +41,9 @@ pub struct Options {
     pub threads: usize,
     /// The instruction set to use.
     pub instruction_set: InstructionSet,
+    /// Split the correlation matrix D^(−1/2) M D^(−1/2), D = diag M, and scale back: L does not depend on the unit of
+    /// any asset. An asset whose variance is not positive gets zeros. Not for dense networks.
+    pub correlation: bool,
     /// Keep the weights of a dense network as 16-bit floating-point numbers: half the memory and, for
     /// calls of one matrix, less than half of the time, at eleven significant bits a weight.
     pub half_weights: bool,

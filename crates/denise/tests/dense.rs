@@ -107,6 +107,21 @@ fn kernels_have_names() {
 }
 
 #[test]
+fn a_dense_network_splits_no_correlations() {
+    let options = Options {
+        correlation: true,
+        ..Options::default()
+    };
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../tests/data/onnx/keras_paper.onnx"
+    );
+    let (status, message) = status(Model::load(path, &options));
+    assert_eq!(status, Status::Unsupported);
+    assert!(message.contains("DENISE_FLAG_CORRELATION"), "{message}");
+}
+
+#[test]
 fn an_unrolled_network_has_no_halves() {
     let options = Options {
         half_weights: true,

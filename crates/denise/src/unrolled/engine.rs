@@ -2,6 +2,7 @@
 //! scale, runs the network, and writes what was asked for.
 
 use super::buffers::{Buffers, Workspace};
+use super::canonical::canonical;
 use super::forward::forward;
 use super::lanes::Lanes;
 use super::layers::Layer;
@@ -11,6 +12,7 @@ use super::report::{last_step, report};
 use super::scale::Scale;
 use super::shape::Shape;
 use super::single::Single;
+use super::units;
 use crate::batch::{Batch, Report};
 use crate::simd::{Isa, Real, Vector, Vectors};
 use crate::status::{Error, Status};
@@ -30,6 +32,8 @@ pub(crate) struct Engine<F> {
     /// Ω column by column; rows up to a whole number of the widest vectors are zero.
     omega: Vec<F>,
     layers: Vec<Layer<F>>,
+    /// Whether the correlation matrix is split, and the result scaled back.
+    pub(super) correlation: bool,
 }
 
 /// Which kernel shapes may be used; tests compare them.
@@ -49,6 +53,7 @@ impl<F: Real> Engine<F> {
             k,
             omega: Vec::new(),
             layers: Vec::new(),
+            correlation: false,
         };
         let rows = n.next_multiple_of(WIDEST);
         engine.omega.try_reserve_exact(rows * k)?;
@@ -175,14 +180,19 @@ impl<F: Real> Engine<F> {
         let all_finite = (0..group.count).all(|i| poison[i].finite());
         // Looked for before S takes the place of M.
         let first_bad = (!all_finite).then(|| find_bad(&group));
-        for (m, raw) in buffers.m.iter_mut().zip(buffers.raw.iter()) {
-            let raw = vectors.load(raw) * scale.shift;
-            (raw * scale.inverse).store_array(m);
+        scale.apply(vectors, buffers.raw, buffers.m);
+        let mut unit = vectors.one();
+        if self.correlation {
+            unit = units::standardise(shape, &mut buffers);
         }
         forward(shape, k, &self.omega, &self.layers, &mut buffers);
         let mut unsettled = vectors.zero();
         if group.out.reports.is_some() {
             unsettled = last_step(shape, k, &mut buffers);
+        }
+        if self.correlation {
+            scale.apply(vectors, buffers.raw, buffers.m);
+            units::restore(shape, k, unit, &mut buffers);
         }
         if let Some(u) = &mut group.out.u {
             let root = scale.s.sqrt();
@@ -190,6 +200,9 @@ impl<F: Real> Engine<F> {
                 (vectors.load(u) * root).store_array(v);
             }
             shape.unpack_rows(k, buffers.v, u);
+            for u in u.chunks_exact_mut(self.n * k) {
+                canonical(k, u);
+            }
         }
         if group.out.l.is_some() || group.out.s.is_some() {
             let Buffers { raw, w, c, u, .. } = &mut buffers;

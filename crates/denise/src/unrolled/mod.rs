@@ -8,7 +8,8 @@
 //! How it is computed:
 //! - `network`: both precisions, for calls from many threads.
 //! - `engine`: chooses the shape and the instruction set, and walks through a batch. `buffers`: the memory for that.
-//! - `scale`, `start`, `forward`, `report`: the way of one group of matrices, written once for both shapes.
+//! - `scale`, `units`, `start`, `forward`, `report`: the way of one group of matrices, written once for both shapes.
+//!   `canonical`: U as the caller gets it.
 //! - `shape`: what a shape must do. `lanes` and `single`: the two shapes. One puts a matrix in each vector lane, the
 //!   other puts a row in each lane. Both add in the same order, so they agree to the bit.
 //! - `rows`: algebra on rows of U, which both shapes share. `rank`: loops for small k. `triangle` and `partial`: how
@@ -20,6 +21,7 @@
 )]
 
 mod buffers;
+mod canonical;
 mod engine;
 mod file;
 mod forward;
@@ -37,6 +39,7 @@ mod shape;
 mod single;
 mod start;
 mod triangle;
+mod units;
 
 pub use file::File;
 #[cfg(test)]

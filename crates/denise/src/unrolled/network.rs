@@ -39,7 +39,9 @@ impl Network {
         options: &Options,
     ) -> Result<Network, Error> {
         let isa = options.isa()?;
-        let (single, double) = (Engine::new(n, k, layers)?, Engine::new(n, k, layers)?);
+        let mut single = Engine::new(n, k, layers)?;
+        let mut double = Engine::new(n, k, layers)?;
+        (single.correlation, double.correlation) = (options.correlation, options.correlation);
         let calls = options.calls(bytes_of_call(&single, &double, isa))?;
         Ok(Network {
             isa,

@@ -45,6 +45,24 @@ pub fn decompose(m: &DMatrix<f64>, k: usize, layers: &[Layer]) -> Decomposition 
     }
 }
 
+/// The same for the correlation matrix D^(−1/2) M D^(−1/2) with D = diag M, scaled back. An asset whose variance is not
+/// positive gets zeros; correlations beyond one, which only an indefinite M has, count as one.
+pub fn decompose_correlation(m: &DMatrix<f64>, k: usize, layers: &[Layer]) -> Decomposition {
+    let n = m.nrows();
+    let m = DMatrix::from_fn(n, n, |i, j| m[(i.max(j), i.min(j))]);
+    let roots = m.diagonal().map(|x| x.max(0.0).sqrt());
+    let inverse = |i: usize| if roots[i] > 0.0 { 1.0 / roots[i] } else { 0.0 };
+    let correlation = DMatrix::from_fn(n, n, |i, j| {
+        (m[(i, j)] * inverse(i) * inverse(j)).clamp(-1.0, 1.0)
+    });
+    let mut u = decompose(&correlation, k, layers).u;
+    for (i, mut row) in u.row_iter_mut().enumerate() {
+        row *= roots[i];
+    }
+    let l = &u * u.transpose();
+    Decomposition { s: m - &l, l, u }
+}
+
 /// s, by which M is divided. For a positive semidefinite M it is tr(M)/n, since no entry of such a
 /// matrix exceeds its trace. For any other, the largest entry keeps it positive, and continuous in M.
 fn scale(m: &DMatrix<f64>) -> f64 {

@@ -1,7 +1,7 @@
 //! What a matrix is divided by before the network sees it.
 
 use super::shape::Sums;
-use crate::simd::{Real, Vector};
+use crate::simd::{Real, Vector, Vectors};
 use fearless_simd::Select;
 
 /// A scale above which its reciprocal comes near the least normal number of f32.
@@ -44,6 +44,15 @@ impl<V: Vector> Scale<V> {
             shift,
             inverse: one / (s * shift).max(vectors.splat(V::Scalar::TINY)),
             poison,
+        }
+    }
+
+    /// M̂ from M.
+    #[inline(always)]
+    pub(super) fn apply(&self, vectors: Vectors<V>, raw: &[V::Array], m: &mut [V::Array]) {
+        for (m, raw) in m.iter_mut().zip(raw.iter()) {
+            let raw = vectors.load(raw) * self.shift;
+            (raw * self.inverse).store_array(m);
         }
     }
 }

@@ -22,7 +22,7 @@ fn run<F: Real>(
     n: usize,
     k: usize,
     m: &[F],
-    call: impl FnOnce(&Engine<F>, Batch<'_, F>),
+    call: impl FnOnce(&mut Engine<F>, Batch<'_, F>),
 ) -> Results<F> {
     let count = m.len() / (n * n);
     let mut out = Results {
@@ -31,7 +31,7 @@ fn run<F: Real>(
         s: vec![F::ZERO; count * n * n],
         reports: vec![Report::default(); count],
     };
-    let engine = Engine::new(n, k, &builtin()).unwrap();
+    let mut engine = Engine::new(n, k, &builtin()).unwrap();
     let outputs = Outputs {
         u: Some(&mut out.u),
         l: Some(&mut out.l),
@@ -39,7 +39,7 @@ fn run<F: Real>(
         reports: Some(&mut out.reports),
     };
     call(
-        &engine,
+        &mut engine,
         Batch {
             n,
             k,
@@ -56,6 +56,29 @@ fn on<F: Real>(isa: Isa, shapes: Shapes, n: usize, k: usize, m: &[F]) -> Results
         let mut workspace = engine.workspace(isa).unwrap();
         engine.run(isa, &mut workspace, batch, shapes).unwrap();
     })
+}
+
+/// The same for correlations.
+fn on_correlations<F: Real>(isa: Isa, shapes: Shapes, n: usize, k: usize, m: &[F]) -> Results<F> {
+    run(n, k, m, |engine, batch| {
+        engine.correlation = true;
+        let mut workspace = engine.workspace(isa).unwrap();
+        engine.run(isa, &mut workspace, batch, shapes).unwrap();
+    })
+}
+
+/// In units of its own for every asset; the third has none.
+fn in_units(n: usize, m: &[f64]) -> Vec<f64> {
+    let unit = |i: usize| {
+        if i == 2 {
+            0.0
+        } else {
+            10_f64.powi(i as i32 % 7 - 3)
+        }
+    };
+    (0..n * n)
+        .map(|at| m[at] * unit(at / n) * unit(at % n))
+        .collect()
 }
 
 fn isas() -> Vec<Isa> {
@@ -116,8 +139,9 @@ fn f64_kernels_match_the_reference() {
                     error < 1e-9,
                     "{name:?} {shapes:?} n = {n}, k = {k}: S differs by {error}"
                 );
-                let u = DMatrix::from_row_slice(n, k, &got.u);
-                let error = (u - want.u).amax() / scale.sqrt();
+                let mut expected = want.u.transpose().as_slice().to_vec();
+                canonical(k, &mut expected);
+                let error = largest_difference(&got.u, &expected) / scale.sqrt();
                 assert!(
                     error < 1e-6,
                     "{name:?} {shapes:?} n = {n}, k = {k}: U differs by {error}"
@@ -144,6 +168,46 @@ fn f64_kernels_match_the_reference() {
                     (0, Report::NONE),
                     "{case}"
                 );
+            }
+        }
+    }
+}
+
+#[test]
+fn correlations_match_the_reference_in_any_units() {
+    for isa in isas() {
+        for shapes in [Shapes::Lanes, Shapes::Single] {
+            for (n, k) in SIZES {
+                let case = format!("{:?} {shapes:?} n = {n}, k = {k}", kernel(isa));
+                let m = in_units(n, &matrix(n, k, n as u64));
+                let roots: Vec<f64> = (0..n).map(|i| m[i * n + i].max(0.0).sqrt()).collect();
+                // Compared asset by asset, each in its own unit.
+                let unit = |at: usize| (roots[at / n] * roots[at % n]).max(f64::MIN_POSITIVE);
+                let got = on_correlations(isa, shapes, n, k, &m);
+                let given = DMatrix::from_row_slice(n, n, &m);
+                let want = reference::decompose_correlation(&given, k, &builtin());
+                for at in 0..n * n {
+                    let error = (got.l[at] - want.l.as_slice()[at]).abs() / unit(at);
+                    assert!(error < 1e-8, "{case}: L differs by {error}");
+                    let error = (got.l[at] + got.s[at] - m[at]).abs() / unit(at);
+                    assert!(error < 1e-14, "{case}: L + S is not M by {error}");
+                    let row = |i: usize| &got.u[i * k..][..k];
+                    let product = row(at / n).iter().zip(row(at % n));
+                    let product: f64 = product.map(|(x, y)| x * y).sum();
+                    let error = (got.l[at] - product).abs() / unit(at);
+                    assert!(error < 1e-9, "{case}: L is not U U' by {error}");
+                }
+                let residual = want.s.norm() / given.norm();
+                let error = f64::from(got.reports[0].residual) - residual;
+                assert!(error.abs() < 1e-5, "{case}: {error}");
+                let narrow: Vec<f32> = m.iter().map(|&x| x as f32).collect();
+                let got = on_correlations(isa, shapes, n, k, &narrow);
+                if k <= 3 {
+                    for at in 0..n * n {
+                        let error = (f64::from(got.l[at]) - want.l.as_slice()[at]).abs() / unit(at);
+                        assert!(error < 2e-3, "{case}: L differs by {error} in f32");
+                    }
+                }
             }
         }
     }
