@@ -352,6 +352,22 @@ void solve() {
 
 }  // namespace
 
+// With the flag, the third asset in another unit changes nothing but its unit.
+void units() {
+  const denise::model model = denise::model::try_load(denise::options{4, 1, 0, 0, denise::flag_correlation}).model;
+  std::vector<double> m = {4, 1, 2, 1, 1, 3, 1, 2, 2, 1, 5, 1, 1, 2, 1, 2}, l(16), s(16), scaled = m, other(16);
+  for (std::size_t i = 0; i < 4; ++i) {
+    scaled[4 * 2 + i] *= 1000;
+    scaled[4 * i + 2] *= 1000;
+  }
+  CHECK(model.try_decompose(m, l, s) == denise::status::ok);
+  CHECK(model.try_decompose(scaled, other, s) == denise::status::ok);
+  for (std::size_t i = 0; i < 16; ++i) {
+    const double unit = (i / 4 == 2 ? 1000.0 : 1.0) * (i % 4 == 2 ? 1000.0 : 1.0);
+    CHECK(std::fabs(other[i] / unit - l[i]) < 1e-9);
+  }
+}
+
 int main(int argc, char** argv) {
   if (argc != 2) {
     std::fprintf(stderr, "usage: hpp model.onnx\n");
@@ -368,6 +384,7 @@ int main(int argc, char** argv) {
   load_errors();
   model_files(argv[1]);
   solve();
+  units();
   std::printf("hpp.cpp: %d passed, %d failed\n", passed, failed);
   return failed == 0 ? 0 : 1;
 }
