@@ -7,7 +7,7 @@ use crate::solve::solve;
 use crate::value::Value;
 use denise::{
     DENISE_ERR_ARGUMENT, DENISE_ERR_NOT_FINITE, DENISE_ERR_NULL_POINTER, DENISE_ERR_SHAPE,
-    DENISE_ERR_UNSUPPORTED, DENISE_OK, denise_options, denise_report,
+    DENISE_ERR_UNSUPPORTED, DENISE_FLAG_CORRELATION, DENISE_OK, denise_options, denise_report,
 };
 use std::ptr;
 use std::sync::OnceLock;
@@ -44,12 +44,18 @@ fn network<F: Value>(bytes: &mut Bytes<'_>) {
         any => 1 + usize::from(any - 240) * 2 % (n - 1),
     };
     let threads = [0, 0, 0, 0, 0, 1, 2, 3][bytes.below(8)];
+    let flags = u32::from(bytes.byte());
+    let correlation = if flags >= 192 {
+        DENISE_FLAG_CORRELATION
+    } else {
+        0
+    };
     let options = denise_options {
         n: n as u32,
         k: k as u32,
         max_concurrency: 1,
         threads,
-        flags: bytes.byte() as u32 % 3,
+        flags: flags % 3 | correlation,
         ..default_options()
     };
     match open(None, options) {
@@ -172,8 +178,8 @@ fn with_model<F: Value>(model: &Handle, bytes: &mut Bytes<'_>) {
         same(&found.s, &one.s, i, n * n);
         if let Some(report) = found.reports.get(i) {
             let bits = |r: &denise_report| {
-                let values = [r.l1, r.residual, r.sparsity].map(f32::to_bits);
-                (values, r.status)
+                let values = [r.l1, r.residual, r.sparsity, r.unsettled, r.least_specific];
+                (values.map(f32::to_bits), r.status, r.missing, r.first_bad)
             };
             assert_eq!(bits(report), bits(&one.reports[0]), "report {i}");
         }
@@ -286,14 +292,24 @@ fn check<F: Value>(model: &Handle, m: &[F], count: usize, found: &Found<F>) {
             assert!(outputs().all(|x| x.get().is_nan()), "matrix {i}");
         }
         if let Some(report) = found.reports.get(i) {
-            let values = [report.l1, report.residual, report.sparsity];
+            let values = [
+                report.l1,
+                report.residual,
+                report.sparsity,
+                report.unsettled,
+            ];
+            assert_eq!(report.missing, 0);
             if finite {
                 assert_eq!(report.status, DENISE_OK);
                 assert!(values.iter().all(|x| x.is_finite() && *x >= 0.0));
                 assert!(report.sparsity <= 1.0);
+                assert!(report.least_specific.is_finite() && report.least_specific <= 1.0);
+                assert_eq!(report.first_bad, u32::MAX);
             } else {
                 assert_eq!(report.status, DENISE_ERR_NOT_FINITE);
-                assert!(values.iter().all(|x| x.is_nan()));
+                assert!(values.iter().all(|x| x.is_nan()) && report.least_specific.is_nan());
+                let bad = report.first_bad as usize;
+                assert!(bad % n <= bad / n && !m[bad].get().is_finite());
             }
         }
     }
@@ -338,15 +354,15 @@ fn is_product<F: Value>(m: &[F], u: &[F], l: &[F], k: usize) {
     }
     for i in 0..n {
         for j in 0..=i {
-            let products = (0..k).map(|a| {
-                let [x, y] = [i, j].map(|row| u[row * k + a].get() / scale);
-                x * y
-            });
-            let (sum, size) = products.fold((0.0, 0.0), |(sum, size): (f64, f64), p| {
-                (sum + p, size + p.abs())
-            });
-            // The library may round U twice, which L does not see, and both sums round at each of their k steps.
-            let most = F::EPSILON * 2.0 * (k + 3) as f64 * size * scale * scale + unit;
+            let row = |row: usize| (0..k).map(move |a| u[row * k + a].get() / scale);
+            let sum: f64 = row(i).zip(row(j)).map(|(x, y)| x * y).sum();
+            let square = |i| row(i).map(|x| x * x).sum::<f64>();
+            let size = (square(i) * square(j)).sqrt();
+            // The library may round U twice, which L does not see, and both sums round at each of their k steps. And it
+            // turns U, in f64: a turn mixes the numbers of a row, of whose size the roundings are.
+            let turns = if size_of::<F>() == 8 { 18 * k } else { 1 };
+            let roundings = (2 * (k + 3) + turns) as f64;
+            let most = F::EPSILON * roundings * size * scale * scale + unit;
             let difference = (l[i * n + j].get() - sum * scale * scale).abs();
             assert!(
                 difference <= most,
