@@ -30,8 +30,7 @@ DENISE := $(TARGET)/release/denise
 # needs both the library and the program asks for both each time; who needs the library does not wait for the program.
 BOTH := -p denise-capi -p denise-cli
 PACKAGES ?= -p denise-capi
-RUST := -p denise -p denise-data -p denise-capi --features denise-data/files,denise-data/generator
-FUZZ := --manifest-path fuzz/Cargo.toml --no-default-features
+RUST := -p denise -p denise-data -p denise-capi -p denise-fuzz --features denise-data/generator
 OCTAVE := octave-cli --no-history --norc --quiet
 
 WARN := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror
@@ -137,27 +136,22 @@ test: need ## everything that must hold; what CI runs
 	@$(MAKE) --no-print-directory --output-sync=target -j$(JOBS) PACKAGES='$(BOTH)' $(TESTS)
 	@echo '== all tests passed'
 
-TESTS := lint test-need test-rust test-fuzz test-header test-library test-static test-c test-alloc test-cpp \
+TESTS := lint test-need test-rust test-header test-library test-static test-c test-alloc test-cpp \
          test-octave test-gateway test-examples test-install test-tsan test-valgrind test-program test-readme \
          test-onnx test-trust test-dist
 
 lint: need ## formatting, clippy, rustdoc and words
 	@scripts/need cargo-fmt:rustup/rustfmt cargo-clippy:rustup/clippy
 	$(DO) fmt --all --check
-	$(DO) fmt --check --manifest-path fuzz/Cargo.toml
 	tests/check_words.sh
 	$(DO) clippy --locked --workspace --all-targets -- -D warnings
-	RUSTDOCFLAGS='-D warnings' $(DO) doc --locked --no-deps --quiet -p denise
-	CARGO_TARGET_DIR="$(abspath $(TARGET))" $(DO) clippy --locked $(FUZZ) --all-targets -- -D warnings
+	RUSTDOCFLAGS='-D warnings' $(DO) doc --locked --no-deps --quiet --workspace
 
 test-need: # nothing is installed unasked
 	tests/check_need.sh
 
-test-rust: need
+test-rust: need # with every input that fuzzing has shown to be of interest, without a fuzzer
 	$(DO) test --locked $(RUST)
-
-test-fuzz: test-rust # every input that fuzzing has shown to be of interest, without a fuzzer
-	CARGO_TARGET_DIR="$(abspath $(TARGET))" $(DO) test --locked $(FUZZ)
 
 test-header: # it compiles alone without a warning; tests/header.rs: it is the one that src gives
 	tests/c/check_header.sh $(WARN)

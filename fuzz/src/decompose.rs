@@ -55,7 +55,7 @@ fn network<F: Value>(bytes: &mut Bytes<'_>) {
         k: k as u32,
         max_concurrency: 1,
         threads,
-        flags: flags % 3 | correlation,
+        flags: (flags % 3) | correlation,
         ..default_options()
     };
     match open(None, options) {
