@@ -8,62 +8,92 @@ use crate::size::MAX_K;
 
 /// Sweeps over all pairs of columns; five or six are usual.
 const MOST_SWEEPS: usize = 16;
-/// Columns whose cosine is smaller count as orthogonal.
-const ORTHOGONAL: f64 = 1e-15;
-
-type Square = [[f64; MAX_K]; MAX_K];
+/// Columns whose cosine is smaller count as orthogonal: below a rounding of U.
+const ORTHOGONAL_F64: f64 = 1e-15;
+const ORTHOGONAL_F32: f64 = 1e-8;
 
 /// Makes an n×k table, row-major, canonical.
-#[inline(never)]
 pub(super) fn canonical<F: Real>(k: usize, u: &mut [F]) {
+    // Small matrices for small ranks: most of the time goes into filling them.
+    match k {
+        1 => turn_to_canonical::<F, 1>(k, u),
+        2 => turn_to_canonical::<F, 2>(k, u),
+        3 => turn_to_canonical::<F, 3>(k, u),
+        4 | 5 => turn_to_canonical::<F, 5>(k, u),
+        6..=10 => turn_to_canonical::<F, 10>(k, u),
+        _ => turn_to_canonical::<F, MAX_K>(k, u),
+    }
+}
+
+/// For k up to `MOST`.
+#[inline(never)]
+fn turn_to_canonical<F: Real, const MOST: usize>(k: usize, u: &mut [F]) {
+    let k = k.min(MOST);
     // In units in which squares neither overflow nor vanish.
-    let most = u
-        .iter()
-        .fold(0.0, |most, &x| f64::max(most, x.into().abs()));
+    let mut most = 0.0_f64;
+    for &x in u.iter() {
+        most = most.max(x.into().abs());
+    }
     if most == 0.0 || !most.is_finite() {
         return;
     }
-    let mut gram: Square = [[0.0; MAX_K]; MAX_K];
+    let unit = 1.0 / most.max(f64::MIN_POSITIVE);
+    let mut gram = [[0.0; MOST]; MOST];
     for row in u.chunks_exact(k) {
+        let mut x = [0.0; MOST];
         for a in 0..k {
-            let x = row[a].into() / most;
+            x[a] = row[a].into() * unit;
+        }
+        for a in 0..k {
             for b in 0..=a {
-                gram[a][b] += x * (row[b].into() / most);
+                gram[a][b] += x[a] * x[b];
             }
         }
     }
-    let v = eigenvectors(k, &mut gram);
+    let orthogonal = match size_of::<F>() {
+        4 => ORTHOGONAL_F32,
+        _ => ORTHOGONAL_F64,
+    };
+    let v = eigenvectors(k, &mut gram, orthogonal);
     // Longest first; of equal ones the one that was first.
-    let mut order: [usize; MAX_K] = core::array::from_fn(|a| a);
+    let mut order: [usize; MOST] = core::array::from_fn(|a| a);
     order[..k].sort_unstable_by(|&a, &b| gram[b][b].total_cmp(&gram[a][a]).then(a.cmp(&b)));
-    let mut largest = [0.0_f64; MAX_K];
+    let mut largest = [0.0_f64; MOST];
     for row in u.chunks_exact_mut(k) {
-        let mut old = [0.0; MAX_K];
-        for (old, x) in old.iter_mut().zip(row.iter()) {
-            *old = (*x).into();
+        let mut old = [0.0; MOST];
+        for a in 0..k {
+            old[a] = row[a].into();
         }
-        for (a, x) in row.iter_mut().enumerate() {
-            let sum: f64 = (0..k).map(|b| old[b] * v[b][order[a]]).sum();
-            *x = F::from_f64(sum);
+        for a in 0..k {
+            let mut sum = 0.0;
+            for b in 0..k {
+                sum += old[b] * v[order[a]][b];
+            }
+            row[a] = F::from_f64(sum);
             if sum.abs() > largest[a].abs() {
                 largest[a] = sum;
             }
         }
     }
-    for row in u.chunks_exact_mut(k) {
-        for (x, largest) in row.iter_mut().zip(&largest) {
-            *x = if *largest < 0.0 { F::ZERO - *x } else { *x };
+    for a in 0..k {
+        if largest[a] < 0.0 {
+            for row in u.chunks_exact_mut(k) {
+                row[a] = F::ZERO - row[a];
+            }
         }
     }
 }
 
 /// Jacobi's method for a symmetric matrix, of which the lower triangle counts; its diagonal becomes the eigenvalues.
-fn eigenvectors(k: usize, gram: &mut Square) -> Square {
-    let mut v: Square = [[0.0; MAX_K]; MAX_K];
-    for (a, row) in v.iter_mut().enumerate().take(k) {
-        row[a] = 1.0;
-    }
+/// The eigenvectors are the rows of the result.
+fn eigenvectors<const MOST: usize>(
+    k: usize,
+    gram: &mut [[f64; MOST]; MOST],
+    orthogonal: f64,
+) -> [[f64; MOST]; MOST] {
+    let mut v = [[0.0; MOST]; MOST];
     for a in 0..k {
+        v[a][a] = 1.0;
         for b in 0..a {
             gram[b][a] = gram[a][b];
         }
@@ -73,7 +103,7 @@ fn eigenvectors(k: usize, gram: &mut Square) -> Square {
         for a in 1..k {
             for b in 0..a {
                 let x = gram[a][b];
-                if x.abs() > ORTHOGONAL * (gram[a][a] * gram[b][b]).max(0.0).sqrt() {
+                if x * x > orthogonal * orthogonal * gram[a][a] * gram[b][b] {
                     turned = true;
                     turn(k, gram, &mut v, a, b);
                 }
@@ -86,18 +116,27 @@ fn eigenvectors(k: usize, gram: &mut Square) -> Square {
     v
 }
 
-/// Rotates columns and rows a and b so that entry (a, b) becomes zero.
-fn turn(k: usize, gram: &mut Square, v: &mut Square, a: usize, b: usize) {
+/// Rotates rows and columns a and b so that entry (a, b) becomes zero.
+#[inline(always)]
+fn turn<const MOST: usize>(
+    k: usize,
+    gram: &mut [[f64; MOST]; MOST],
+    v: &mut [[f64; MOST]; MOST],
+    a: usize,
+    b: usize,
+) {
     let theta = (gram[b][b] - gram[a][a]) / (2.0 * gram[a][b]);
-    let t = 1.0_f64.copysign(theta) / (theta.abs() + theta.hypot(1.0));
-    let c = 1.0 / t.hypot(1.0);
+    let t = 1.0_f64.copysign(theta) / (theta.abs() + (theta * theta + 1.0).sqrt());
+    let c = 1.0 / (t * t + 1.0).sqrt();
     let s = t * c;
-    for row in gram.iter_mut().chain(v.iter_mut()) {
-        (row[a], row[b]) = (c * row[a] - s * row[b], s * row[a] + c * row[b]);
-    }
     for e in 0..k {
         let (x, y) = (gram[a][e], gram[b][e]);
         (gram[a][e], gram[b][e]) = (c * x - s * y, s * x + c * y);
+        let (x, y) = (v[a][e], v[b][e]);
+        (v[a][e], v[b][e]) = (c * x - s * y, s * x + c * y);
+    }
+    for row in gram.iter_mut().take(k) {
+        (row[a], row[b]) = (c * row[a] - s * row[b], s * row[a] + c * row[b]);
     }
     (gram[a][b], gram[b][a]) = (0.0, 0.0);
 }
