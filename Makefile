@@ -45,7 +45,7 @@ export DENISE_CC := $(CC)
 export DENISE_CXX := $(CXX)
 export CARGO
 # Without make's own flags, which tell of a job server that cargo cannot reach.
-DO := env -u MAKEFLAGS $(CARGO)
+DO := env -u MAKEFLAGS -u MFLAGS $(CARGO)
 
 .DEFAULT_GOAL := all
 # Every target but the files in build/.
