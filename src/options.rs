@@ -132,15 +132,14 @@ pub unsafe extern "C" fn denise_options_init(options: *mut denise_options, struc
     if options.is_null() || struct_size < size_of::<usize>() {
         return;
     }
-    let default = denise_options {
-        struct_size,
-        ..denise_options::DEFAULT
-    };
     let len = struct_size.min(size_of::<denise_options>());
-    // SAFETY: not null, and the caller owns struct_size bytes there; they may lie anywhere.
+    let size = struct_size.to_ne_bytes();
+    // Every default is zero. Byte by byte, the ones between fields too, so that nothing of our stack is copied out.
+    // SAFETY: not null, and the caller owns struct_size bytes there, which is room for the first field; they may lie
+    // anywhere.
     unsafe {
-        let from = (&raw const default).cast::<u8>();
-        core::ptr::copy_nonoverlapping(from, options.cast::<u8>(), len);
+        options.cast::<u8>().write_bytes(0, len);
+        core::ptr::copy_nonoverlapping(size.as_ptr(), options.cast::<u8>(), size.len());
     }
 }
 
