@@ -112,6 +112,7 @@ stage stage-small: need
 	@$(MAKE) --no-print-directory install PREFIX="$(CURDIR)/build/$@" DESTDIR= SMALL=$(if $(filter stage-small,$@),1,0)
 
 dist: need ## source tarball, bill of materials and checksums into build/dist
+	@scripts/need git:git
 	@scripts/dist build/dist
 
 clean: ## remove everything that was built
@@ -119,7 +120,7 @@ clean: ## remove everything that was built
 	$(DO) clean
 
 need:
-	@scripts/need cargo:cargo gcc:gcc g++:g++ strip:binutils gzip:gzip git:git python3:python3
+	@scripts/need cargo:cargo gcc:gcc g++:g++ strip:binutils gzip:gzip python3:python3
 
 # ------------------------------------------------------------------------------------------- check
 

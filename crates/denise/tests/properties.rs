@@ -183,6 +183,26 @@ fn split<F: Value>(instruction_set: InstructionSet, m: &DMatrix<f64>, k: usize) 
     }
 }
 
+/// Columns are orthogonal, the longest first, and the entry of largest size in each is positive.
+fn is_canonical<F: Value>(u: &DMatrix<f64>, case: &str) {
+    let unit = u.amax();
+    if unit == 0.0 {
+        return;
+    }
+    let u = u / unit;
+    let gram = u.transpose() * &u;
+    // Each entry of U is rounded to F, and its columns are told apart to a rounding of the longest.
+    let slack = 100.0 * F::EPSILON * gram.amax();
+    for a in 0..gram.nrows() {
+        for b in 0..a {
+            assert!(gram[(a, b)].abs() <= slack, "{case}: {}", gram[(a, b)]);
+            assert!(gram[(b, b)] >= gram[(a, a)] - slack, "{case}: {a} {b}");
+        }
+        let column = u.column(a);
+        assert!(column.max() >= -column.min(), "{case}: column {a}");
+    }
+}
+
 fn check_guarantees<F: Value>(
     set: InstructionSet,
     kind: Kind,
@@ -213,6 +233,33 @@ fn check_guarantees<F: Value>(
         .all(|x| x.is_finite()),
         "{case} {report:?}"
     );
+    assert_eq!(
+        (report.missing, report.first_bad),
+        (0, Report::NONE),
+        "{case}"
+    );
+    assert!(report.unsettled >= 0.0, "{case} {report:?}");
+    // S is known to a rounding of M and L, and so is its share of a variance.
+    let mut least = (f64::MAX, 0.0);
+    for i in (0..n).filter(|&i| m[(i, i)] > 0.0) {
+        let slack = F::EPSILON * (1.0 + l[(i, i)] / m[(i, i)]) * 1e3;
+        let specific = s[(i, i)] / m[(i, i)];
+        if specific < least.0 {
+            least = (specific, slack);
+        }
+    }
+    let (least, slack) = if least.0 == f64::MAX {
+        (0.0, 0.0)
+    } else {
+        least
+    };
+    let least = least.max(-f64::from(f32::MAX));
+    let error = (f64::from(report.least_specific) - least).abs();
+    assert!(
+        error <= slack + 1e-6 * least.abs(),
+        "{case} {report:?} {least}"
+    );
+    is_canonical::<F>(&u, &case);
     assert_eq!(l, l.transpose(), "{case}");
     assert_eq!(s, s.transpose(), "{case}");
     for ((m, l), s) in m.iter().zip(l.iter()).zip(s.iter()) {

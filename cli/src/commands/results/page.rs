@@ -6,10 +6,13 @@ use crate::evaluate::{Format, PAPER_NORMAL, PAPER_STOCKS, PAPER_STUDENT, Publish
 
 /// Both generators.
 const PAIRS: &str = "\
-    S₀ is made of random pairs (i, j). \
+    S₀ is made of random pairs (i, j).\n\
     The authors' code, which made the paper's tables, draws j uniformly from 1 to n − 1 and then i uniformly below j, \
     and counts entries up to 0.01 as zeros (`--pairs authors`).\n\
     The paper's text draws all pairs alike (`--pairs uniform`), which is easier; one table below has that.\n";
+
+/// Columns of a line of prose.
+const COLUMNS: usize = 120;
 
 impl Results {
     /// The whole page.
@@ -22,7 +25,7 @@ impl Results {
              Times are microseconds per matrix on one core of the machine that wrote this page: \
              *batch* in one call for many matrices, *single* the median of calls for one.\n\
              `results.json` has all digits.\n\n\
-             The matrices are `denise generate --pairs {}`. {PAIRS}\n",
+             The matrices are `denise generate --pairs {}`.\n{PAIRS}\n",
             args.count, args.seed, self.pairs
         );
         text += &meaning::of(&[("U normal", &self.normal), ("U Student-t", &self.student)]);
@@ -66,7 +69,8 @@ impl Results {
         text += "\n## Continuity\n\n\
                  The largest ‖ΔL‖_F / ‖ΔM‖_F between neighbours of 201 points on a straight way from one matrix to \
                  another (s(S₀) = .90, U normal); \
-                 the median and the largest of 20 ways. L = M has the ratio 1.\n\n";
+                 the median and the largest of 20 ways.\n\
+                 L = M has the ratio 1.\n\n";
         let mut ratios = Table::new(&["", "method", "median", "largest"]);
         for x in &self.continuity {
             let cells = [x.median, x.largest].map(|ratio| format!("{ratio:.2}"));
@@ -78,8 +82,28 @@ impl Results {
                  ![Error of L against time](figures/accuracy.png)\n\n\
                  ![Distribution of the error](figures/distribution.png)\n\n\
                  ![Time against n](figures/cost.png)\n";
-        text
+        wrapped(&text)
     }
+}
+
+/// Lines of prose broken between words, where they are too long; rows of tables cannot be.
+fn wrapped(page: &str) -> String {
+    let mut text = String::new();
+    for line in page.lines() {
+        let mut columns = 0;
+        for word in line.split_inclusive(' ') {
+            let width = word.trim_end().chars().count();
+            if !line.starts_with('|') && columns > 0 && columns + width > COLUMNS {
+                text.truncate(text.trim_end_matches(' ').len());
+                text.push('\n');
+                columns = 0;
+            }
+            text += word;
+            columns += word.chars().count();
+        }
+        text.push('\n');
+    }
+    text
 }
 
 fn paper_table(rows: &[Published], error: &'static str) -> Table {
@@ -109,4 +133,20 @@ fn paper_table(rows: &[Published], error: &'static str) -> Table {
         ]);
     }
     table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prose_is_broken_and_tables_are_not() {
+        let prose = "word ".repeat(60);
+        let row = format!("| {} |", "x".repeat(200));
+        let page = wrapped(&format!("{prose}\n{row}\nshort\n"));
+        let lines: Vec<&str> = page.lines().collect();
+        assert_eq!(lines[3..], [row.as_str(), "short"]);
+        assert!(lines[..3].iter().all(|line| line.len() <= COLUMNS));
+        assert_eq!(lines[..3].join(" ").trim_end(), prose.trim_end());
+    }
 }
