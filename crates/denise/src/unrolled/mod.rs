@@ -50,11 +50,24 @@ pub use omega::omega;
 
 /// Added to A_i on the diagonal, relative to its trace: keeps the row systems well posed.
 pub const RIDGE: f64 = 1e-4;
-/// Rounds of orthogonal iteration before the first layer. With two, the start misses a direction of L in one
-/// matrix out of a few hundred, from which layers rarely recover; from four on, more rounds change little.
-pub const ROUNDS: usize = 4;
-/// Added to the Gram matrix on the diagonal, relative to its trace, before its Cholesky factor is taken.
-pub const GRAM_RIDGE: f64 = 1e-6;
+/// Layers that run on both starts, before these become one.
+pub const FORKED: usize = 2;
+/// Columns of the start beyond k: the eigenvalue after them, and not the one after k, decides how well the first k are
+/// found.
+pub const EXTRA: usize = 2;
+/// How much of Ω is in the first directions: enough for what rounding leaves of it where M alone gives too few, and so
+/// little that the order of the assets changes L by less than a thousandth.
+pub const DIRECTION: f64 = 1.0 / 4096.0;
+/// The eigenvalues that the start need not find reach so many standard deviations from their mean.
+pub const SPREAD: f64 = 2.0;
+/// No entry of the clipped M exceeds so many times the typical one.
+pub const BOUND: f64 = 2.0;
+/// The same bound for each of the further starts of the careful mode.
+pub const CAREFUL: [f64; 3] = [4.0, 2.0, 1.0];
+/// Where starts are compared, no |R_ij| counts with more than this share of a typical entry of M.
+pub const CUT: f64 = 0.3;
+/// A start that explains M better than the other by this share is taken alone.
+pub const GATE: f64 = 0.1;
 /// Least pivot of the Nyström core, relative to the sum of its diagonal's absolute values.
 pub const NYSTROM_PIVOT: f64 = 1e-3;
 /// Largest root-mean-square row norm of U that the start and the step limit allow; it is about 1 for any covariance.

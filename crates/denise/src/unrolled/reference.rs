@@ -2,8 +2,13 @@
 //!
 //! The kernels compute the same function in another order; tests hold them to this one.
 
-use super::omega::omega;
-use super::{Curvature, GRAM_RIDGE, Layer, NYSTROM_PIVOT, RIDGE, RMS_LIMIT, ROUNDS};
+mod fork;
+mod start;
+
+use start::cholesky;
+pub use start::{clipped, start, typical};
+
+use super::{BOUND, CAREFUL, Curvature, FORKED, Layer, RIDGE, RMS_LIMIT};
 use nalgebra::{DMatrix, DVector};
 
 /// M = L + S with L = U Uᵀ.
@@ -19,6 +24,36 @@ pub struct Decomposition {
 
 /// Splits `m`, of which the lower triangle is read, into L of rank at most `k` and S.
 pub fn decompose(m: &DMatrix<f64>, k: usize, layers: &[Layer]) -> Decomposition {
+    split(m, |m| {
+        let (both, rest) = layers.split_at(FORKED.min(layers.len()));
+        let plain = run(m, start(m, k), 0.0, both);
+        let robust = run(m, start(&clipped(m, BOUND), k), 0.0, both);
+        let (u, mean) = fork::join(m, plain, robust);
+        run(m, u, mean, rest).0
+    })
+}
+
+/// The same from several starts, each of which goes through all layers; the result is the one that leaves the least
+/// unexplained. It jumps where two of them are equally good.
+pub fn decompose_careful(m: &DMatrix<f64>, k: usize, layers: &[Layer]) -> Decomposition {
+    split(m, |m| {
+        let (both, rest) = layers.split_at(FORKED.min(layers.len()));
+        let mut best = (f64::INFINITY, DMatrix::zeros(m.nrows(), k));
+        let starts = CAREFUL.map(|bound| start(&clipped(m, bound), k));
+        for u in std::iter::once(start(m, k)).chain(starts) {
+            let (u, mean) = run(m, u, 0.0, both);
+            let (u, _) = run(m, u, mean, rest);
+            let cost = fork::unexplained(m, &u);
+            if cost < best.0 {
+                best = (cost, u);
+            }
+        }
+        best.1
+    })
+}
+
+/// Brings M to unit scale for `factor`, which gives a factor of L there, and back.
+fn split(m: &DMatrix<f64>, factor: impl Fn(&DMatrix<f64>) -> DMatrix<f64>) -> Decomposition {
     let n = m.nrows();
     let m = DMatrix::from_fn(n, n, |i, j| m[(i.max(j), i.min(j))]);
     let scale = scale(&m);
@@ -27,22 +62,33 @@ pub fn decompose(m: &DMatrix<f64>, k: usize, layers: &[Layer]) -> Decomposition 
     } else {
         DMatrix::zeros(n, n)
     };
-    let mut u = start(&normal, k);
-    let mut previous = u.clone();
-    let mut mean = 0.0;
-    for layer in layers {
-        let r = &normal - &u * u.transpose();
-        let next = step(&r, mean, &u, &previous, layer);
-        mean = off_diagonal_mean(&r);
-        previous = u;
-        u = next;
-    }
+    let u = factor(&normal);
     let l = scale * &u * u.transpose();
     Decomposition {
         u: scale.sqrt() * u,
         s: m - &l,
         l,
     }
+}
+
+/// Layers one after the other, the first without momentum. Takes the mean |R_ij| that the layer before saw, and gives
+/// the one that the last layer saw.
+fn run(
+    m: &DMatrix<f64>,
+    start: DMatrix<f64>,
+    mut mean: f64,
+    layers: &[Layer],
+) -> (DMatrix<f64>, f64) {
+    let mut u = start;
+    let mut previous = u.clone();
+    for layer in layers {
+        let r = m - &u * u.transpose();
+        let next = step(&r, mean, &u, &previous, layer);
+        mean = off_diagonal_mean(&r);
+        previous = u;
+        u = next;
+    }
+    (u, mean)
 }
 
 /// The same for the correlation matrix D^(−1/2) M D^(−1/2) with D = diag M, scaled back. An asset whose variance is not
@@ -69,67 +115,6 @@ fn scale(m: &DMatrix<f64>) -> f64 {
     m.trace().max(m.amax()) / m.nrows() as f64
 }
 
-/// U₀: orthogonal iteration from Ω, then the Nyström factor of M in the subspace found.
-fn start(m: &DMatrix<f64>, k: usize) -> DMatrix<f64> {
-    let n = m.nrows();
-    let mut q = DMatrix::from_row_iterator(n, k, omega(n, k));
-    for _ in 0..ROUNDS {
-        q = orthonormalise(m * q);
-    }
-    let y = m * &q;
-    // M is symmetric, and so is the core but for rounding; its lower triangle is read.
-    let core = q.transpose() * &y;
-    let least = NYSTROM_PIVOT * core.diagonal().abs().sum();
-    let u = substitute(&cholesky(&core, least), y);
-    // Indefinite input can make U₀ large.
-    let mean_square = u.norm_squared() / n as f64;
-    u * (RMS_LIMIT.powi(2) / mean_square.max(RMS_LIMIT.powi(2))).sqrt()
-}
-
-/// Cholesky-QR, with a ridge so that dependent columns do no harm.
-fn orthonormalise(y: DMatrix<f64>) -> DMatrix<f64> {
-    let gram = y.transpose() * &y;
-    let ridge = GRAM_RIDGE * gram.trace();
-    let k = gram.nrows();
-    substitute(
-        &cholesky(&(gram + DMatrix::identity(k, k) * ridge), 0.1 * ridge),
-        y,
-    )
-}
-
-/// The lower factor of a symmetric matrix, pivots raised to at least `least`.
-///
-/// No entry exceeds what is left of its row's diagonal. That is so by itself for a positive semidefinite
-/// matrix, and keeps the factor of any other bounded.
-fn cholesky(g: &DMatrix<f64>, least: f64) -> DMatrix<f64> {
-    let k = g.nrows();
-    let mut factor = DMatrix::<f64>::zeros(k, k);
-    for i in 0..k {
-        let mut pivot: f64 = g[(i, i)];
-        for j in 0..i {
-            let known: f64 = (0..j).map(|e| factor[(i, e)] * factor[(j, e)]).sum();
-            let most = pivot.max(0.0).sqrt();
-            let x = ((g[(i, j)] - known) / factor[(j, j)]).clamp(-most, most);
-            factor[(i, j)] = x;
-            pivot -= x * x;
-        }
-        factor[(i, i)] = pivot.max(least + f64::MIN_POSITIVE).sqrt();
-    }
-    factor
-}
-
-/// Y C⁻ᵀ for a lower factor C, cut at ±n, which no factor of a matrix of trace n reaches.
-fn substitute(factor: &DMatrix<f64>, mut y: DMatrix<f64>) -> DMatrix<f64> {
-    let (n, k) = y.shape();
-    for i in 0..n {
-        for a in 0..k {
-            let known: f64 = (0..a).map(|e| factor[(a, e)] * y[(i, e)]).sum();
-            y[(i, a)] = ((y[(i, a)] - known) / factor[(a, a)]).clamp(-(n as f64), n as f64);
-        }
-    }
-    y
-}
-
 /// The mean |R_ij| over i ≠ j.
 fn off_diagonal_mean(r: &DMatrix<f64>) -> f64 {
     let n = r.nrows();
@@ -148,8 +133,13 @@ fn step(
     layer: &Layer,
 ) -> DMatrix<f64> {
     let (n, k) = u.shape();
-    let scale = layer.alpha * mean * mean + layer.beta;
-    let diagonal_scale = layer.gamma * mean * mean + layer.delta;
+    // How large L is: thresholds are relative to it, and not to M, which outliers may dominate.
+    let size = u.norm_squared() / n as f64;
+    let threshold = |of_mean: f64, of_size: f64| {
+        of_mean * mean.powi(2) + of_size * size.powi(2) + f64::MIN_POSITIVE
+    };
+    let scale = threshold(layer.alpha, layer.beta);
+    let diagonal_scale = threshold(layer.gamma, layer.delta);
     let w = DMatrix::from_fn(n, n, |i, j| {
         if i == j {
             layer.sigma * diagonal_scale / (diagonal_scale + r[(i, i)].powi(2))
@@ -159,7 +149,7 @@ fn step(
     });
     let gram = u.transpose() * u;
     // A step is shortened smoothly, to at most twice the usual length of a row.
-    let limit = 16.0 * (gram.trace() / n as f64).min(RMS_LIMIT.powi(2)) + f64::MIN_POSITIVE;
+    let limit = 16.0 * size.min(RMS_LIMIT.powi(2)) + f64::MIN_POSITIVE;
     let mut next = u.clone();
     for i in 0..n {
         let mut a = DMatrix::zeros(k, k);

@@ -1,9 +1,10 @@
 //! U₀, where the layers start: orthogonal iteration from Ω, then the Nyström factor of M̂ in the subspace found.
 
+use super::RMS_LIMIT;
 use super::buffers::Buffers;
 use super::rows::{self, Guard};
 use super::shape::Shape;
-use super::{RMS_LIMIT, ROUNDS};
+const ROUNDS: usize = 4;
 use crate::simd::Vector;
 
 /// From M̂ in `buffers.m` to U₀ in `buffers.u` and its squared row norms in `buffers.norms`.

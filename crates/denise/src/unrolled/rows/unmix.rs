@@ -1,9 +1,10 @@
 //! Columns made independent of each other, by the Cholesky factor of a k×k matrix that may not be positive definite.
 
 use crate::simd::{Real, Vector, Vectors};
+use crate::unrolled::NYSTROM_PIVOT;
 use crate::unrolled::rank::by_rank;
 use crate::unrolled::triangle::triangle;
-use crate::unrolled::{GRAM_RIDGE, NYSTROM_PIVOT};
+const GRAM_RIDGE: f64 = 1e-6;
 
 /// How a symmetric k×k matrix that may not be positive definite is made so before it is factored.
 #[derive(Clone, Copy)]
