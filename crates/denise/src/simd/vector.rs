@@ -22,6 +22,8 @@ pub(crate) trait Real:
     const MAX: Self;
     /// The smallest positive normal value.
     const TINY: Self;
+    /// A column of which less than the root of this is left counts as parallel to those before it.
+    const PARALLEL: Self;
     /// Not a number.
     const NAN: Self;
     /// The nearest value of this type.

@@ -1,5 +1,6 @@
 //! Working memory: reserved when a model is loaded, and carved up for every group of matrices.
 
+use super::EXTRA;
 use super::shape::Layout;
 use super::triangle::triangle;
 use crate::simd::{Fixed, Real, Vector};
@@ -40,10 +41,10 @@ pub(super) struct Buffers<'a, V: Vector> {
     pub(super) u: &'a mut [V::Array],
     /// U of the layer before, then of the layer after.
     pub(super) v: &'a mut [V::Array],
-    /// u_j u_jᵀ.
-    pub(super) p: &'a mut [V::Array],
-    /// A_i.
-    pub(super) a: &'a mut [V::Array],
+    /// U of another start, while this one is worked on.
+    pub(super) kept: &'a mut [V::Array],
+    /// For what only the start, or only a layer, or only the join of two starts needs.
+    pub(super) room: &'a mut [V::Array],
     /// Right-hand sides, then steps.
     pub(super) b: &'a mut [V::Array],
     /// A number for every row.
@@ -52,15 +53,18 @@ pub(super) struct Buffers<'a, V: Vector> {
     pub(super) trust: &'a mut [V::Array],
     /// |u_i|².
     pub(super) norms: &'a mut [V::Array],
-    /// A k×k matrix.
+    /// A small symmetric matrix.
     pub(super) g: &'a mut [V::Array],
+    /// Other small matrices.
+    pub(super) small: &'a mut [V::Array],
 }
 
 impl<'a, V: Vector> Buffers<'a, V> {
     /// How many values matrices of this shape need.
     pub(super) fn len(shape: impl Layout<V>, k: usize) -> usize {
-        let each_row = 3 * k + 2 * triangle(k) + 3;
-        (4 * shape.matrix() + shape.rows() * each_row + triangle(k)) * V::W
+        let each_row = 4 * k + room(shape.n(), k) + 3;
+        let small = small(shape.n(), k) + triangle(order(shape.n(), k));
+        (4 * shape.matrix() + shape.rows() * each_row + small) * V::W
     }
 
     pub(super) fn carve(
@@ -68,7 +72,7 @@ impl<'a, V: Vector> Buffers<'a, V> {
         shape: impl Layout<V>,
         k: usize,
     ) -> Buffers<'a, V> {
-        let (matrix, rows) = (shape.matrix(), shape.rows());
+        let (matrix, rows, n) = (shape.matrix(), shape.rows(), shape.n());
         let mut rest = memory;
         let mut take = |len| {
             let (head, tail) = core::mem::take(&mut rest).split_at_mut(len);
@@ -81,14 +85,36 @@ impl<'a, V: Vector> Buffers<'a, V> {
             c: take(matrix),
             u: take(rows * k),
             v: take(rows * k),
-            p: take(rows * triangle(k)),
-            a: take(rows * triangle(k)),
+            kept: take(rows * k),
+            room: take(rows * room(n, k)),
             b: take(rows * k),
             sums: take(rows),
             trust: take(rows),
             norms: take(rows),
-            g: take(triangle(k)),
+            g: take(triangle(order(n, k))),
+            small: take(small(n, k)),
             raw: take(matrix),
         }
     }
+}
+
+/// Columns of the start's factors.
+pub(super) fn width(n: usize, k: usize) -> usize {
+    (k + EXTRA).min(n)
+}
+
+/// Vectors in each row of `room`: u_j u_jᵀ and A_i for a layer, three factors for the start, two of k columns for the
+/// join.
+fn room(n: usize, k: usize) -> usize {
+    (2 * triangle(k)).max(3 * width(n, k)).max(2 * k)
+}
+
+/// Rows and columns of the largest small matrix: the core of the start, or the Gram matrix of both starts.
+fn order(n: usize, k: usize) -> usize {
+    width(n, k).max(2 * k)
+}
+
+/// Vectors in `small`: a rotation of the core, or two factors of 2k rows, and a number for each column.
+fn small(n: usize, k: usize) -> usize {
+    width(n, k).pow(2).max(4 * k * k) + order(n, k)
 }

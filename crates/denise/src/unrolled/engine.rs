@@ -1,14 +1,15 @@
 //! Walks through a batch: chooses the shape of the kernel for each group of matrices, brings M to unit
 //! scale, runs the network, and writes what was asked for.
 
-use super::buffers::{Buffers, Workspace};
+use super::DIRECTION;
+use super::buffers::{Buffers, Workspace, width};
 use super::canonical::canonical;
-use super::forward::forward;
+use super::forward::{Weights, forward, forward_careful};
 use super::lanes::Lanes;
 use super::layers::Layer;
 use super::omega::omega;
 use super::rank::by_rank_to;
-use super::report::{last_step, report};
+use super::report::report;
 use super::scale::Scale;
 use super::shape::Shape;
 use super::single::Single;
@@ -29,11 +30,15 @@ const WIDEST: usize = 16;
 pub(crate) struct Engine<F> {
     n: usize,
     k: usize,
-    /// Ω column by column; rows up to a whole number of the widest vectors are zero.
-    omega: Vec<F>,
+    /// A column of ones, then those of Ω, small; rows up to a whole number of the widest vectors are zero.
+    directions: Vec<F>,
+    /// 2k rows of k numbers, from which two starts are joined.
+    join: Vec<F>,
     layers: Vec<Layer<F>>,
     /// Whether the correlation matrix is split, and the result scaled back.
     pub(super) correlation: bool,
+    /// Whether several starts go through all layers.
+    pub(super) careful: bool,
 }
 
 /// Which kernel shapes may be used; tests compare them.
@@ -51,15 +56,25 @@ impl<F: Real> Engine<F> {
         let mut engine = Engine {
             n,
             k,
-            omega: Vec::new(),
+            directions: Vec::new(),
+            join: Vec::new(),
             layers: Vec::new(),
             correlation: false,
+            careful: false,
         };
         let rows = n.next_multiple_of(WIDEST);
-        engine.omega.try_reserve_exact(rows * k)?;
-        engine.omega.resize(rows * k, F::ZERO);
-        for (at, x) in omega(n, k).enumerate() {
-            engine.omega[at % k * rows + at / k] = F::from_f64(x);
+        let width = width(n, k);
+        engine.directions.try_reserve_exact(rows * (width + 1))?;
+        engine.directions.resize(rows * (width + 1), F::ZERO);
+        engine.directions[..n].fill(F::ONE);
+        for (at, x) in omega(n, width).enumerate() {
+            let place = (1 + at % width) * rows + at / width;
+            engine.directions[place] = F::from_f64(DIRECTION * x);
+        }
+        engine.join.try_reserve_exact(2 * k * k)?;
+        for (at, x) in omega(2 * k, k).enumerate() {
+            let one = f64::from(u8::from(at / k % k == at % k));
+            engine.join.push(F::from_f64(one + x * 0.5 / k as f64));
         }
         engine.layers.try_reserve_exact(layers.len())?;
         engine.layers.extend(layers.iter().map(Layer::cast::<F>));
@@ -185,11 +200,17 @@ impl<F: Real> Engine<F> {
         if self.correlation {
             unit = units::standardise(shape, &mut buffers);
         }
-        forward(shape, k, &self.omega, &self.layers, &mut buffers);
-        let mut unsettled = vectors.zero();
-        if group.out.reports.is_some() {
-            unsettled = last_step(shape, k, &mut buffers);
-        }
+        let weights = Weights {
+            k,
+            directions: &self.directions,
+            join: &self.join,
+            layers: &self.layers,
+        };
+        let unsettled = if self.careful {
+            forward_careful(shape, weights, &mut buffers)
+        } else {
+            forward(shape, weights, &mut buffers)
+        };
         if self.correlation {
             scale.apply(vectors, buffers.raw, buffers.m);
             units::restore(shape, k, unit, &mut buffers);

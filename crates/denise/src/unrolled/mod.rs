@@ -8,7 +8,7 @@
 //! How it is computed:
 //! - `network`: both precisions, for calls from many threads.
 //! - `engine`: chooses the shape and the instruction set, and walks through a batch. `buffers`: the memory for that.
-//! - `scale`, `units`, `start`, `forward`, `report`: the way of one group of matrices, written once for both shapes.
+//! - `scale`, `units`, `start`, `fork`, `forward`, `report`: the way of one group of matrices, written once for both shapes.
 //!   `canonical`: U as the caller gets it.
 //! - `shape`: what a shape must do. `lanes` and `single`: the two shapes. One puts a matrix in each vector lane, the
 //!   other puts a row in each lane. Both add in the same order, so they agree to the bit.
@@ -24,6 +24,7 @@ mod buffers;
 mod canonical;
 mod engine;
 mod file;
+mod fork;
 mod forward;
 mod lanes;
 mod layers;
@@ -50,6 +51,8 @@ pub use omega::omega;
 
 /// Added to A_i on the diagonal, relative to its trace: keeps the row systems well posed.
 pub const RIDGE: f64 = 1e-4;
+/// Added to every threshold e², so that some weight is left even where L is zero.
+pub const LEAST_THRESHOLD: f64 = 1e-20;
 /// Layers that run on both starts, before these become one.
 pub const FORKED: usize = 2;
 /// Columns of the start beyond k: the eigenvalue after them, and not the one after k, decides how well the first k are

@@ -8,7 +8,7 @@ mod start;
 use start::cholesky;
 pub use start::{clipped, start, typical};
 
-use super::{BOUND, CAREFUL, Curvature, FORKED, Layer, RIDGE, RMS_LIMIT};
+use super::{BOUND, CAREFUL, Curvature, FORKED, LEAST_THRESHOLD, Layer, RIDGE, RMS_LIMIT};
 use nalgebra::{DMatrix, DVector};
 
 /// M = L + S with L = U Uᵀ.
@@ -136,7 +136,7 @@ fn step(
     // How large L is: thresholds are relative to it, and not to M, which outliers may dominate.
     let size = u.norm_squared() / n as f64;
     let threshold = |of_mean: f64, of_size: f64| {
-        of_mean * mean.powi(2) + of_size * size.powi(2) + f64::MIN_POSITIVE
+        of_mean * mean.powi(2) + of_size * size.powi(2) + LEAST_THRESHOLD
     };
     let scale = threshold(layer.alpha, layer.beta);
     let diagonal_scale = threshold(layer.gamma, layer.delta);

@@ -1,42 +1,281 @@
-//! U₀, where the layers start: orthogonal iteration from Ω, then the Nyström factor of M̂ in the subspace found.
+//! U₀, where the layers start. `reference/start.rs` says what it computes.
 
-use super::RMS_LIMIT;
-use super::buffers::Buffers;
-use super::rows::{self, Guard};
+use super::buffers::{Buffers, width};
+use super::rows;
 use super::shape::Shape;
-const ROUNDS: usize = 4;
-use crate::simd::Vector;
+use super::{RMS_LIMIT, SPREAD};
+use crate::simd::{Real, Vector, Vectors};
 
-/// From M̂ in `buffers.m` to U₀ in `buffers.u` and its squared row norms in `buffers.norms`.
-#[inline(always)]
+/// The matrix that is started from.
+#[derive(Clone, Copy)]
+pub(super) enum From<V> {
+    /// M̂.
+    Plain,
+    /// M̂ with no entry larger than this.
+    Clipped(V),
+}
+
+/// Writes U₀ to `buffers.u` and its squared row norms to `buffers.norms`. `table` has a column of ones and the columns
+/// of Ω, for `Pack::spread`.
+#[inline(never)]
 pub(super) fn start<V: Vector>(
     shape: impl Shape<V>,
     k: usize,
-    omega: &[V::Scalar],
+    table: &[V::Scalar],
+    from: From<V>,
     buffers: &mut Buffers<'_, V>,
 ) {
     let vectors = shape.vectors();
-    let n = shape.n() as f64;
-    let Buffers {
-        m, u, v, g, norms, ..
-    } = buffers;
-    shape.spread(k, omega, u);
-    for _ in 0..ROUNDS {
-        shape.multiply(k, m, u, v);
-        shape.gram(k, v, v, g);
-        // An entry of an orthonormal matrix is at most 1.
-        rows::unmix(vectors, k, Guard::Ridge, n, g, v);
-        core::mem::swap(u, v);
+    vectors.vectorize(
+        #[inline(always)]
+        || {
+            let Buffers {
+                m,
+                w,
+                u,
+                v,
+                room,
+                g,
+                small,
+                sums,
+                norms,
+                ..
+            } = buffers;
+            let m = match from {
+                From::Plain => &**m,
+                From::Clipped(most) => {
+                    for (w, m) in w.iter_mut().zip(m.iter()) {
+                        vectors.load(m).min(most).max(-most).store_array(w);
+                    }
+                    &**w
+                }
+            };
+            let n = shape.n();
+            let width = width(n, k);
+            let (x, rest) = room.split_at_mut(shape.rows() * width);
+            let (y, rest) = rest.split_at_mut(shape.rows() * width);
+            let z = &mut rest[..shape.rows() * width];
+            directions(shape, width, table, m, x, norms, sums);
+            shape.multiply(width, m, x, y);
+            orthonormalise(shape, width, y, small);
+            shape.multiply(width, m, y, z);
+            filter(shape, width, m, (x, y, z), sums);
+            // Twice, since the filter leaves columns nearly parallel.
+            orthonormalise(shape, width, x, small);
+            orthonormalise(shape, width, x, small);
+            shape.multiply(width, m, x, y);
+            shape.gram(width, x, y, g);
+            rows::leading(vectors, width, k, g, small);
+            rows::mix(vectors, k, (width, width), y, small, v);
+            // An entry of the factor of a positive semidefinite matrix of trace n is at most √n.
+            rows::unmix(vectors, k, n as f64, g, v);
+            rows::squares(vectors, k, v, norms);
+            let limit = vectors.number(RMS_LIMIT * RMS_LIMIT);
+            let shrink = (limit / shape.mean(norms).max(limit)).sqrt();
+            for (u, v) in u.iter_mut().zip(v.iter()) {
+                (vectors.load(v) * shrink).store_array(u);
+            }
+            rows::squares(vectors, k, u, norms);
+        },
+    );
+}
+
+/// The first directions, to `x`: Chebyshev polynomials of the rows' sums, and a little of Ω. `ones` and `sums` are
+/// scratch.
+#[inline(always)]
+fn directions<V: Vector>(
+    shape: impl Shape<V>,
+    width: usize,
+    table: &[V::Scalar],
+    m: &[V::Array],
+    x: &mut [V::Array],
+    ones: &mut [V::Array],
+    sums: &mut [V::Array],
+) {
+    let vectors = shape.vectors();
+    let share = vectors.number(1.0 / shape.n() as f64);
+    let (first, omega) = table.split_at(table.len() / (width + 1));
+    shape.spread(1, first, ones);
+    shape.spread(width, omega, x);
+    shape.multiply(1, m, ones, sums);
+    let mean = shape.mean(sums);
+    // Differences that may be roundings do not count.
+    let rounding = shape.dot(1, (sums, 0), (sums, 0)) * share * vectors.number(1e-10);
+    for (sum, one) in sums.iter_mut().zip(ones.iter()) {
+        // Padding stays zero.
+        let apart = (-mean).mul_add(vectors.load(one), vectors.load(sum));
+        apart.store_array(sum);
     }
-    shape.multiply(k, m, u, v);
-    shape.gram(k, u, v, g);
-    // An entry of the factor of a positive semidefinite matrix of trace n is at most √n.
-    rows::unmix(vectors, k, Guard::Pivot, n, g, v);
-    rows::squares(vectors, k, v, norms);
-    let limit = vectors.number(RMS_LIMIT * RMS_LIMIT);
-    let shrink = (limit / shape.mean(norms).max(limit)).sqrt();
-    for (u, v) in u.iter_mut().zip(v.iter()) {
-        (vectors.load(v) * shrink).store_array(u);
+    let variance = shape.dot(1, (sums, 0), (sums, 0)) * share;
+    let least = variance + rounding + vectors.splat(V::Scalar::TINY);
+    for (x, sum) in x.chunks_exact_mut(width).zip(sums.iter()) {
+        let apart = vectors.load(sum);
+        let place = apart / apart.mul_add(apart, least).sqrt();
+        let twice = place + place;
+        let (mut now, mut next) = (vectors.one(), place);
+        for x in x {
+            (now + vectors.load(x)).store_array(x);
+            (now, next) = (next, twice.mul_add(next, -now));
+        }
     }
-    rows::squares(vectors, k, u, norms);
+}
+
+/// Modified Gram–Schmidt. A column that the others explain all but a rounding of stays short. `least` is scratch.
+#[inline(always)]
+pub(super) fn orthonormalise<V: Vector>(
+    shape: impl Shape<V>,
+    width: usize,
+    y: &mut [V::Array],
+    least: &mut [V::Array],
+) {
+    let vectors = shape.vectors();
+    gram_schmidt(
+        vectors,
+        width,
+        y,
+        least,
+        #[inline(always)]
+        |y, a, c| shape.dot(width, (y, a), (y, c)),
+    );
+}
+
+/// [`orthonormalise`] with any product of columns a and c.
+#[inline(always)]
+pub(super) fn gram_schmidt<V: Vector>(
+    vectors: Vectors<V>,
+    width: usize,
+    y: &mut [V::Array],
+    least: &mut [V::Array],
+    dot: impl Fn(&[V::Array], usize, usize) -> V,
+) {
+    let parallel = vectors.splat(V::Scalar::PARALLEL);
+    let tiny = vectors.splat(V::Scalar::TINY);
+    for (a, least) in least.iter_mut().enumerate().take(width) {
+        dot(y, a, a).mul_add(parallel, tiny).store_array(least);
+    }
+    for a in 0..width {
+        let square = dot(y, a, a) + vectors.load(&least[a]);
+        let inverse = vectors.one() / square.sqrt();
+        for y in y.chunks_exact_mut(width) {
+            (vectors.load(&y[a]) * inverse).store_array(&mut y[a]);
+        }
+        for c in a + 1..width {
+            let share = -dot(y, a, c);
+            for y in y.chunks_exact_mut(width) {
+                let rest = share.mul_add(vectors.load(&y[a]), vectors.load(&y[c]));
+                rest.store_array(&mut y[c]);
+            }
+        }
+    }
+}
+
+/// From Q in the second factor and M Q in the third to the Chebyshev polynomial of degree three of M, times Q, in the
+/// first. `sums` is scratch.
+#[inline(always)]
+fn filter<V: Vector>(
+    shape: impl Shape<V>,
+    width: usize,
+    m: &[V::Array],
+    (x, y, z): (&mut [V::Array], &mut [V::Array], &mut [V::Array]),
+    sums: &mut [V::Array],
+) {
+    let vectors = shape.vectors();
+    let (half, centre) = interval(shape, width, m, y, z, sums);
+    let slope = vectors.one() / half;
+    for (z, y) in z.iter_mut().zip(y.iter()) {
+        let first = (-centre).mul_add(vectors.load(y), vectors.load(z)) * slope;
+        first.store_array(z);
+    }
+    let recurrence = Recurrence {
+        vectors,
+        centre,
+        slope: slope + slope,
+    };
+    shape.multiply(width, m, z, x);
+    for (y, (x, z)) in y.iter_mut().zip(x.iter().zip(z.iter())) {
+        recurrence.next(x, z, y).store_array(y);
+    }
+    shape.multiply(width, m, y, x);
+    for (x, (y, z)) in x.iter_mut().zip(y.iter().zip(z.iter())) {
+        recurrence.next(x, y, z).store_array(x);
+    }
+}
+
+/// That of the Chebyshev polynomials of (M − `centre`) / half, with `slope` 2 / half.
+struct Recurrence<V: Vector> {
+    vectors: Vectors<V>,
+    centre: V,
+    slope: V,
+}
+
+impl<V: Vector> Recurrence<V> {
+    /// `product` is M · `now`.
+    #[inline(always)]
+    fn next(&self, product: &V::Array, now: &V::Array, before: &V::Array) -> V {
+        let shifted = (-self.centre).mul_add(self.vectors.load(now), self.vectors.load(product));
+        shifted.mul_add(self.slope, -self.vectors.load(before))
+    }
+}
+
+/// Half the length and the centre of where the eigenvalues are that Q has not found. `y` is M Q, `sums` scratch.
+#[inline(always)]
+fn interval<V: Vector>(
+    shape: impl Shape<V>,
+    width: usize,
+    m: &[V::Array],
+    q: &[V::Array],
+    y: &[V::Array],
+    sums: &mut [V::Array],
+) -> (V, V) {
+    let vectors = shape.vectors();
+    let zero = vectors.zero();
+    let left = (shape.n() - width).max(1) as f64;
+    let share = vectors.number(1.0 / left);
+    for (row, sum) in sums.iter_mut().enumerate() {
+        shape.diagonal(m, row).store_array(sum);
+    }
+    let trace = shape.sum(sums);
+    let found = total(shape, width, q, y, sums);
+    let found_square = total(shape, width, y, y, sums);
+    let square = shape.sum_entries(
+        sums,
+        #[inline(always)]
+        |at| {
+            let x = vectors.load(&m[at]);
+            x * x
+        },
+    );
+    let mean = (trace - found) * share;
+    let square = (square - found_square) * share;
+    let deviation = (-mean).mul_add(mean, square).max(zero).sqrt();
+    let spread = deviation * vectors.number(SPREAD.mul_add(-5.0 / left, SPREAD).max(0.0));
+    // Not so small that powers of the largest eigenvalue would drown all others.
+    let least = found_square.sqrt() * vectors.number(1.0 / 200.0);
+    let top = (mean + spread).max(least) + vectors.splat(V::Scalar::TINY);
+    let bottom = (mean - spread).min(zero);
+    let half = vectors.number(0.5);
+    ((top - bottom) * half, (top + bottom) * half)
+}
+
+/// Σ over all entries of two factors. `sums` is scratch.
+#[inline(always)]
+fn total<V: Vector>(
+    shape: impl Shape<V>,
+    width: usize,
+    x: &[V::Array],
+    y: &[V::Array],
+    sums: &mut [V::Array],
+) -> V {
+    let vectors = shape.vectors();
+    for (sum, (x, y)) in sums
+        .iter_mut()
+        .zip(x.chunks_exact(width).zip(y.chunks_exact(width)))
+    {
+        let mut row = vectors.zero();
+        for (x, y) in x.iter().zip(y) {
+            row = vectors.load(x).mul_add(vectors.load(y), row);
+        }
+        row.store_array(sum);
+    }
+    shape.sum(sums)
 }

@@ -1,6 +1,6 @@
 //! Sums over the rows and over the entries of the matrix in each lane.
 
-use super::{Lanes, SIDE, place};
+use super::{ENTRIES, Lanes, SIDE, place};
 use crate::simd::{Vector, Vectors};
 use crate::unrolled::partial::{PARTIAL_SUMS, fold};
 use crate::unrolled::rank::by_rank;
@@ -45,14 +45,23 @@ impl<V: Vector> Sums<V> for Lanes<V> {
 
     #[inline(always)]
     fn sum_entries(self, sums: &mut [V::Array], term: impl Fn(usize) -> V) -> V {
+        self.sum_left(sums, &term);
         for (i, sum) in sums[..self.n].iter_mut().enumerate() {
-            let mut left = self.vectors.zero();
-            for j in 0..i {
-                left += term(place(i, j));
-            }
+            let left = self.vectors.load(sum);
             (left + left + term(place(i, i))).store_array(sum);
         }
         self.sum(sums)
+    }
+
+    #[inline(always)]
+    fn sum_pairs(self, sums: &mut [V::Array], term: impl Fn(usize) -> V) -> V {
+        self.sum_left(sums, &term);
+        self.sum(sums)
+    }
+
+    #[inline(always)]
+    fn dot(self, k: usize, x: (&[V::Array], usize), y: (&[V::Array], usize)) -> V {
+        dot(self.vectors, k, x, y)
     }
 
     #[inline(always)]
@@ -83,6 +92,31 @@ impl<V: Vector> Sums<V> for Lanes<V> {
             }
         }
         (largest[0].max(largest[1]), poison[0] + poison[1])
+    }
+}
+
+impl<V: Vector> Lanes<V> {
+    /// Σ over j < i for every row i, block by block.
+    #[inline(always)]
+    fn sum_left(self, sums: &mut [V::Array], term: &impl Fn(usize) -> V) {
+        for (i, sums) in sums.chunks_exact_mut(SIDE).enumerate() {
+            let mut left = [self.vectors.zero(); SIDE];
+            for j in 0..i {
+                let block = (triangle(i) + j) * ENTRIES;
+                for r in 0..SIDE {
+                    for c in 0..SIDE {
+                        left[r] += term(block + r * SIDE + c);
+                    }
+                }
+            }
+            let block = (triangle(i) + i) * ENTRIES;
+            for r in 0..SIDE {
+                for c in 0..r {
+                    left[r] += term(block + r * SIDE + c);
+                }
+                left[r].store_array(&mut sums[r]);
+            }
+        }
     }
 }
 

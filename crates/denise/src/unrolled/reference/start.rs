@@ -16,7 +16,8 @@ pub fn start(m: &DMatrix<f64>, k: usize) -> DMatrix<f64> {
     let width = (k + EXTRA).min(n);
     let q = orthonormalise(m * directions(m, width));
     let y = m * &q;
-    let q = orthonormalise(filter(m, q, &y));
+    // Twice, since the filter leaves columns nearly parallel.
+    let q = orthonormalise(orthonormalise(filter(m, q, &y)));
     let y = m * &q;
     // M is symmetric, and so is the core but for rounding; its lower triangle is read.
     let mut core = q.transpose() * &y;

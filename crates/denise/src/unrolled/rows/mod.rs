@@ -5,13 +5,18 @@
 //! matrices are kept as their lower triangle.
 //!
 //! - `step`: how a layer moves the rows. `solve`: the k×k system of each row, of which the step is the solution.
-//! - `unmix`: how the start makes columns independent of each other.
+//! - `leading`: the leading directions of a small matrix. `mix`: rows times a small matrix.
+//! - `unmix`: the factor that the start ends with.
 //!
 //! What the network calls is not inlined: it exists once for every small k, and both shapes share that too.
 
+mod leading;
+mod mix;
 mod solve;
 mod step;
 mod unmix;
 
+pub(super) use leading::leading;
+pub(super) use mix::mix;
 pub(super) use step::{Step, products, squares, step_own, step_shared};
-pub(super) use unmix::{Guard, unmix};
+pub(super) use unmix::unmix;

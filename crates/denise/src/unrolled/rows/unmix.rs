@@ -4,23 +4,13 @@ use crate::simd::{Real, Vector, Vectors};
 use crate::unrolled::NYSTROM_PIVOT;
 use crate::unrolled::rank::by_rank;
 use crate::unrolled::triangle::triangle;
-const GRAM_RIDGE: f64 = 1e-6;
 
-/// How a symmetric k×k matrix that may not be positive definite is made so before it is factored.
-#[derive(Clone, Copy)]
-pub(crate) enum Guard {
-    /// A small multiple of the trace is added to the diagonal.
-    Ridge,
-    /// Pivots below a small multiple of the diagonal's size are raised to it.
-    Pivot,
-}
-
-/// Makes the columns of `y` those of y·chol(g)⁻ᵀ: orthonormal, if `g` is their Gram matrix; `g` is overwritten.
+/// Makes the columns of `y` those of y·chol(g)⁻ᵀ; `g` is overwritten. Pivots below a small multiple of the diagonal's
+/// size are raised to it.
 #[inline(never)]
 pub(crate) fn unmix<V: Vector>(
     vectors: Vectors<V>,
     k: usize,
-    guard: Guard,
     most: f64,
     g: &mut [V::Array],
     y: &mut [V::Array],
@@ -30,7 +20,7 @@ pub(crate) fn unmix<V: Vector>(
         k,
         #[inline(always)]
         move |k| {
-            cholesky(vectors, k, guard, g);
+            cholesky(vectors, k, g);
             substitute(vectors, k, g, most, y);
         },
     );
@@ -38,21 +28,17 @@ pub(crate) fn unmix<V: Vector>(
 
 /// The Cholesky factor of the matrix `g`, in place, with the diagonal inverted.
 #[inline(always)]
-fn cholesky<V: Vector>(vectors: Vectors<V>, k: usize, guard: Guard, g: &mut [V::Array]) {
+fn cholesky<V: Vector>(vectors: Vectors<V>, k: usize, g: &mut [V::Array]) {
     let (zero, one) = (vectors.zero(), vectors.one());
     let mut size = vectors.load(&g[0]).abs();
     for i in 1..k {
         size += vectors.load(&g[triangle(i) + i]).abs();
     }
-    let (ridge, least) = match guard {
-        Guard::Ridge => (GRAM_RIDGE, 0.1 * GRAM_RIDGE),
-        Guard::Pivot => (0.0, NYSTROM_PIVOT),
-    };
-    let ridge = size * vectors.number(ridge);
-    let least = size.mul_add(vectors.number(least), vectors.splat(V::Scalar::TINY));
+    let least = vectors.number(NYSTROM_PIVOT);
+    let least = size.mul_add(least, vectors.splat(V::Scalar::TINY));
     for i in 0..k {
         let (above, row) = g.split_at_mut(triangle(i));
-        let mut pivot = vectors.load(&row[i]) + ridge;
+        let mut pivot = vectors.load(&row[i]);
         for j in 0..i {
             let upper = &above[triangle(j)..];
             let mut x = vectors.load(&row[j]);

@@ -28,12 +28,8 @@ impl<V: Vector> Sums<V> for Single<V> {
             move |k| {
                 for a in 0..k {
                     for b in 0..=a {
-                        let mut partial = Partial::new(vectors);
-                        let rows = x.chunks_exact(k).zip(y.chunks_exact(k));
-                        for (v, (x, y)) in rows.enumerate() {
-                            partial.add(v, vectors.load(&x[a]) * vectors.load(&y[b]));
-                        }
-                        partial.fold().store_array(&mut g[triangle(a) + b]);
+                        let dot = dot(vectors, k, (x, a), (y, b));
+                        dot.store_array(&mut g[triangle(a) + b]);
                     }
                 }
             },
@@ -60,6 +56,30 @@ impl<V: Vector> Sums<V> for Single<V> {
             }
         }
         self.sum(sums)
+    }
+
+    #[inline(always)]
+    fn sum_pairs(self, sums: &mut [V::Array], term: impl Fn(usize) -> V) -> V {
+        let (n, vectors) = (self.n, self.vectors);
+        let lanes = lane_numbers(vectors);
+        for (first, count) in panels(self.rows()) {
+            for v in 0..count {
+                let mut left = vectors.zero();
+                for j in 0..n {
+                    let lane = vectors.number(j as f64 - ((first + v) * V::W) as f64);
+                    let x = term(first * n + j * count + v);
+                    let before: V = lanes.simd_gt(lane).select(x, vectors.zero());
+                    left += before;
+                }
+                left.store_array(&mut sums[first + v]);
+            }
+        }
+        self.sum(sums)
+    }
+
+    #[inline(always)]
+    fn dot(self, k: usize, x: (&[V::Array], usize), y: (&[V::Array], usize)) -> V {
+        dot(self.vectors, k, x, y)
     }
 
     #[inline(always)]
@@ -106,6 +126,22 @@ impl<V: Vector> Sums<V> for Single<V> {
         }
         (vectors.splat(top), vectors.splat(sum))
     }
+}
+
+/// Σ over the rows of x_ia y_ib.
+#[inline(always)]
+fn dot<V: Vector>(
+    vectors: Vectors<V>,
+    k: usize,
+    (x, a): (&[V::Array], usize),
+    (y, b): (&[V::Array], usize),
+) -> V {
+    let mut partial = Partial::new(vectors);
+    let rows = x.chunks_exact(k).zip(y.chunks_exact(k));
+    for (v, (x, y)) in rows.enumerate() {
+        partial.add(v, vectors.load(&x[a]) * vectors.load(&y[b]));
+    }
+    partial.fold()
 }
 
 /// Partial sums over rows, `W` of them in a vector.
