@@ -114,7 +114,7 @@ fn order(n: usize, k: usize) -> usize {
     width(n, k).max(2 * k)
 }
 
-/// Vectors in `small`: a rotation of the core, or two factors of 2k rows, and a number for each column.
+/// Vectors in `small`: the core and its rotation, or two factors of 2k rows, and a number for each column.
 fn small(n: usize, k: usize) -> usize {
-    width(n, k).pow(2).max(4 * k * k) + order(n, k)
+    (2 * width(n, k).pow(2)).max(4 * k * k) + order(n, k)
 }

@@ -9,7 +9,7 @@ use super::lanes::Lanes;
 use super::layers::Layer;
 use super::omega::omega;
 use super::rank::by_rank_to;
-use super::report::report;
+use super::report::{last_step, report};
 use super::scale::Scale;
 use super::shape::Shape;
 use super::single::Single;
@@ -209,7 +209,12 @@ impl<F: Real> Engine<F> {
         let unsettled = if self.careful {
             forward_careful(shape, weights, &mut buffers)
         } else {
-            forward(shape, weights, &mut buffers)
+            forward(shape, weights, &mut buffers);
+            if group.out.reports.is_some() {
+                last_step(shape, k, &mut buffers)
+            } else {
+                vectors.zero()
+            }
         };
         if self.correlation {
             scale.apply(vectors, buffers.raw, buffers.m);

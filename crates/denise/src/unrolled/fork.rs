@@ -1,12 +1,13 @@
 //! Two starts, one from M̂ and one from a clipped M̂, become one after the first layers. `reference/fork.rs` says how.
 
 use super::buffers::Buffers;
+use super::rank::{by_rank, by_rank_to};
 use super::rows;
 use super::shape::Shape;
 use super::start::gram_schmidt;
 use super::triangle::triangle;
 use super::{BOUND, CUT, GATE};
-use crate::simd::{Real, Vector};
+use crate::simd::{Real, Vector, Vectors};
 
 /// The usual size of an entry off the diagonal: the mean |M_ij|, in which none counts with more than twice the mean.
 #[inline(always)]
@@ -41,7 +42,12 @@ pub(super) fn unexplained<V: Vector>(
         m, w, c, u, sums, ..
     } = buffers;
     let cut = typical * vectors.number(CUT);
-    shape.split(k, vectors.one(), m, u, w, c);
+    by_rank_to::<3, V>(
+        vectors,
+        k,
+        #[inline(always)]
+        |k| shape.split(k, vectors.one(), m, u, w, c),
+    );
     shape.sum_pairs(
         sums,
         #[inline(always)]
@@ -99,33 +105,60 @@ pub(super) fn blend<V: Vector>(
         let weight = if at < k * k { rest } else { share };
         (weight * vectors.splat(x)).store_array(c);
     }
-    for _ in 0..3 {
-        for i in 0..2 * k {
-            for a in 0..k {
-                let mut sum = vectors.zero();
-                for e in 0..2 * k {
-                    let x = vectors.load(&g[triangle(i.max(e)) + i.min(e)]);
-                    sum = x.mul_add(vectors.load(&c[e * k + a]), sum);
-                }
-                sum.store_array(&mut next[i * k + a]);
-            }
+    iterate(vectors, k, g, c, next, least);
+    for a in 0..k {
+        for e in 0..2 * k {
+            next[a * 2 * k + e] = c[e * k + a];
         }
-        gram_schmidt(
-            vectors,
-            k,
-            next,
-            least,
-            #[inline(always)]
-            |y, a, c| {
-                let mut sum = vectors.zero();
-                for y in y.chunks_exact(k) {
-                    sum = vectors.load(&y[a]).mul_add(vectors.load(&y[c]), sum);
-                }
-                sum
-            },
-        );
-        c.copy_from_slice(next);
     }
-    rows::mix(vectors, k, (2 * k, k), both, c, u);
+    rows::mix(vectors, k, 2 * k, both, next, u);
     rows::squares(vectors, k, u, norms);
+}
+
+/// Three rounds of orthogonal iteration with the matrix `g` of order 2k, from `c` to `c`.
+#[inline(never)]
+fn iterate<V: Vector>(
+    vectors: Vectors<V>,
+    k: usize,
+    g: &[V::Array],
+    c: &mut [V::Array],
+    next: &mut [V::Array],
+    least: &mut [V::Array],
+) {
+    by_rank(
+        vectors,
+        k,
+        #[inline(always)]
+        |k| {
+            let g = &g[..triangle(2 * k)];
+            let (c, next) = (&mut c[..2 * k * k], &mut next[..2 * k * k]);
+            for _ in 0..3 {
+                for i in 0..2 * k {
+                    for a in 0..k {
+                        let mut sum = vectors.zero();
+                        for e in 0..2 * k {
+                            let x = vectors.load(&g[triangle(i.max(e)) + i.min(e)]);
+                            sum = x.mul_add(vectors.load(&c[e * k + a]), sum);
+                        }
+                        sum.store_array(&mut next[i * k + a]);
+                    }
+                }
+                gram_schmidt(
+                    vectors,
+                    k,
+                    next,
+                    least,
+                    #[inline(always)]
+                    |y, a, c| {
+                        let mut sum = vectors.zero();
+                        for y in y.chunks_exact(k) {
+                            sum = vectors.load(&y[a]).mul_add(vectors.load(&y[c]), sum);
+                        }
+                        sum
+                    },
+                );
+                c.copy_from_slice(next);
+            }
+        },
+    );
 }

@@ -23,13 +23,13 @@ pub(super) struct Weights<'a, F> {
     pub(super) layers: &'a [Layer<F>],
 }
 
-/// From M̂ in `buffers.m` to U, in units of √s, in `buffers.u`. Gives the size of the last step.
+/// From M̂ in `buffers.m` to U, in units of √s, in `buffers.u`; U of the layer before is in `buffers.v`.
 #[inline(always)]
 pub(super) fn forward<V: Vector>(
     shape: impl Shape<V>,
     weights: Weights<'_, V::Scalar>,
     buffers: &mut Buffers<'_, V>,
-) -> V {
+) {
     let vectors = shape.vectors();
     let Weights {
         k,
@@ -55,10 +55,10 @@ pub(super) fn forward<V: Vector>(
     blend(shape, k, join, share, buffers);
     let mean = (mean - plain_mean).mul_add(share, plain_mean);
     run(shape, k, rest, mean, buffers);
-    last_step(shape, k, buffers)
 }
 
 /// The same from several starts, each of which goes through all layers: what leaves the least unexplained is kept.
+/// Gives the size of its last step.
 #[inline(always)]
 pub(super) fn forward_careful<V: Vector>(
     shape: impl Shape<V>,

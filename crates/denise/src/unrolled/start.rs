@@ -1,6 +1,7 @@
 //! U₀, where the layers start. `reference/start.rs` says what it computes.
 
 use super::buffers::{Buffers, width};
+use super::rank::by_rank;
 use super::rows;
 use super::shape::Shape;
 use super::{RMS_LIMIT, SPREAD};
@@ -65,8 +66,9 @@ pub(super) fn start<V: Vector>(
             orthonormalise(shape, width, x, small);
             shape.multiply(width, m, x, y);
             shape.gram(width, x, y, g);
-            rows::leading(vectors, width, k, g, small);
-            rows::mix(vectors, k, (width, width), y, small, v);
+            let (turn, whole) = small.split_at_mut(width * width);
+            rows::leading(vectors, width, k, g, turn, whole);
+            rows::mix(vectors, k, width, y, turn, v);
             // An entry of the factor of a positive semidefinite matrix of trace n is at most √n.
             rows::unmix(vectors, k, n as f64, g, v);
             rows::squares(vectors, k, v, norms);
@@ -121,21 +123,28 @@ fn directions<V: Vector>(
 }
 
 /// Modified Gram–Schmidt. A column that the others explain all but a rounding of stays short. `least` is scratch.
-#[inline(always)]
-pub(super) fn orthonormalise<V: Vector>(
+#[inline(never)]
+fn orthonormalise<V: Vector>(
     shape: impl Shape<V>,
     width: usize,
     y: &mut [V::Array],
     least: &mut [V::Array],
 ) {
     let vectors = shape.vectors();
-    gram_schmidt(
+    by_rank(
         vectors,
         width,
-        y,
-        least,
         #[inline(always)]
-        |y, a, c| shape.dot(width, (y, a), (y, c)),
+        |width| {
+            gram_schmidt(
+                vectors,
+                width,
+                y,
+                least,
+                #[inline(always)]
+                |y, a, c| shape.dot(width, (y, a), (y, c)),
+            );
+        },
     );
 }
 

@@ -2,14 +2,14 @@
 
 use super::{ENTRIES, Lanes, SIDE};
 use crate::simd::{Vector, Vectors};
-use crate::unrolled::rank::by_rank_to;
+use crate::unrolled::rank::by_rank;
 use crate::unrolled::shape::Multiply;
 use crate::unrolled::triangle::triangle;
 
 impl<V: Vector> Multiply<V> for Lanes<V> {
     #[inline(never)]
     fn multiply(self, k: usize, matrix: &[V::Array], x: &[V::Array], out: &mut [V::Array]) {
-        by_rank_to::<3, V>(
+        by_rank(
             self.vectors,
             k,
             #[inline(always)]
@@ -75,9 +75,10 @@ fn add_block<const TRANSPOSED: bool, const FIRST: bool, V: Vector>(
         product.add_tile::<2, 3>(2, column, out);
         column += 3;
     }
-    while column < columns {
-        product.add_tile::<4, 1>(0, column, out);
-        column += 1;
+    match columns - column {
+        2 => product.add_tile::<4, 2>(0, column, out),
+        1 => product.add_tile::<4, 1>(0, column, out),
+        _ => {}
     }
 }
 

@@ -3,13 +3,12 @@
 use crate::simd::{Vector, Vectors};
 use crate::unrolled::rank::by_rank;
 
-/// Writes x C to `out`, for rows x of `from` numbers each. C has `from` rows of `stride` numbers, of which the first k
-/// count.
+/// Writes x Cᵀ to `out`, for rows x of `from` numbers each; C has k rows.
 #[inline(never)]
 pub(crate) fn mix<V: Vector>(
     vectors: Vectors<V>,
     k: usize,
-    (from, stride): (usize, usize),
+    from: usize,
     x: &[V::Array],
     c: &[V::Array],
     out: &mut [V::Array],
@@ -23,10 +22,8 @@ pub(crate) fn mix<V: Vector>(
                 let x = &x[i * from..][..from];
                 for a in 0..k {
                     let mut sum = vectors.zero();
-                    for e in 0..from {
-                        sum = vectors
-                            .load(&x[e])
-                            .mul_add(vectors.load(&c[e * stride + a]), sum);
+                    for (x, c) in x.iter().zip(&c[a * from..][..from]) {
+                        sum = vectors.load(x).mul_add(vectors.load(c), sum);
                     }
                     sum.store_array(&mut out[a]);
                 }
