@@ -47,6 +47,9 @@ ok
 "$denise" decompose "$work/M.npy" --correlation --out "$work/units" > /dev/null
 if cmp -s "$work/units/L.npy" "$work/split/L.npy"; then echo '--correlation changes nothing' >&2; exit 1; fi
 refuses '--correlation is for the network' decompose "$work/M.npy" --correlation --method pcp --out "$work/x"
+"$denise" decompose "$work/M.npy" --careful --out "$work/careful" > /dev/null
+refuses '--careful is for the network' decompose "$work/M.npy" --careful --method pcp --out "$work/x"
+refuses DENISE_FLAG_CAREFUL decompose "$work/M.npy" --careful --model "$here/data/onnx/keras_paper.onnx" --out "$work/x"
 "$denise" decompose "$work/M.npy" --method ialm --out "$work/ialm" > "$work/stdout"
 has "$work/stdout" IALM
 "$denise" eval --count 20 --json > "$work/eval"

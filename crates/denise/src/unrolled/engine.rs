@@ -34,6 +34,9 @@ pub(crate) struct Engine<F> {
     layers: Vec<Layer<F>>,
     /// Whether the correlation matrix is split, and the result scaled back.
     pub(super) correlation: bool,
+    /// Whether every start goes through all layers, and the best result is kept.
+    #[allow(dead_code, reason = "no kernel does it yet")]
+    pub(super) careful: bool,
 }
 
 /// Which kernel shapes may be used; tests compare them.
@@ -54,6 +57,7 @@ impl<F: Real> Engine<F> {
             omega: Vec::new(),
             layers: Vec::new(),
             correlation: false,
+            careful: false,
         };
         let rows = n.next_multiple_of(WIDEST);
         engine.omega.try_reserve_exact(rows * k)?;
