@@ -72,7 +72,7 @@ static void close_file(int nrhs, const mxArray *prhs[]) {
 }
 
 static void info(mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
-  const wishes none = {0, 0, 0, NULL, 0};
+  const wishes none = {0, 0, 0, 0, NULL, 0};
   const denise_model *model;
   if (nrhs > 1) mexErrMsgIdAndTxt("denise:argument", "info takes one model or file");
   if (nrhs == 1 && !mxIsNumeric(prhs[0])) {
