@@ -202,6 +202,10 @@ inline constexpr std::uint32_t flag_f16 = DENISE_FLAG_F16;  // 16-bit weights of
 // Splits the correlation matrix and scales back: the units of the assets do not matter. With any of the others.
 inline constexpr std::uint32_t flag_correlation = DENISE_FLAG_CORRELATION;
 
+// Several starts, of which the best result is kept: about three times the time, smaller errors where outliers are large
+// or many. A choice between candidates, so L is not continuous in M. With any of the others.
+inline constexpr std::uint32_t flag_careful = DENISE_FLAG_CAREFUL;
+
 // What a model is loaded for, in the order of denise_options. 0 means the default everywhere.
 struct options {
   std::uint32_t n = 0;                // size of the matrices, at most 512; default: the model's own, or 20

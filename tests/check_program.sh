@@ -47,6 +47,11 @@ ok
 "$denise" decompose "$work/M.npy" --correlation --out "$work/units" > /dev/null
 if cmp -s "$work/units/L.npy" "$work/split/L.npy"; then echo '--correlation changes nothing' >&2; exit 1; fi
 refuses '--correlation is for the network' decompose "$work/M.npy" --correlation --method pcp --out "$work/x"
+"$denise" decompose "$work/M.npy" --careful --out "$work/careful" > /dev/null
+refuses '--careful is for the network' decompose "$work/M.npy" --careful --method pcp --out "$work/x"
+paper=$here/data/onnx/keras_paper.onnx
+"$denise" generate -n 6 -k 2 --count 3 --out "$work/six" > /dev/null
+refuses DENISE_FLAG_CAREFUL decompose "$work/six/M.npy" --careful --model "$paper" --out "$work/x"
 "$denise" decompose "$work/M.npy" --method ialm --out "$work/ialm" > "$work/stdout"
 has "$work/stdout" IALM
 "$denise" eval --count 20 --json > "$work/eval"
@@ -62,6 +67,19 @@ for format in text markdown csv latex; do
 done
 "$denise" info "$here/../models/default.onnx" > "$work/info"
 has "$work/info" 'unrolled network'
+
+# Robustness: synthetic matrices alone, then real ones too.
+"$denise" eval --robustness --count 3 > "$work/eval" 2> /dev/null
+has "$work/eval" 'Large outliers'
+has "$work/eval" 's(S₀) = 0.95, a = 30  Denise, careful'
+"$denise" eval --robustness --count 0 --prices "$prices" --panel "$prices" --panel-size 10:2 --json \
+  > "$work/eval" 2> /dev/null
+has "$work/eval" '"Denise, careful, correlation"'
+has "$work/eval" '"n": 10'
+refuses 'has 20 assets only' eval --robustness --count 0 --panel "$prices"
+refuses '--panel is for --robustness' eval --count 1 --panel "$prices"
+refuses 'cannot be used with' eval --robustness --count 0 -n 30
+ok
 
 # The authors' pairs are what tables and `generate` have, uniform ones what is trained on; both can be asked for.
 eval=(eval --count 200 --sparsity 0.6 --distribution normal --method identity --json)
@@ -99,6 +117,7 @@ ok
 has "$work/results/RESULTS.md" 'Denise, finetuned'
 has "$work/results/RESULTS.md" '| 0.95 | RPCA-GD |'
 has "$work/results/RESULTS.md" '| normal 0.95 | PCP, best λ | 1 |'
+has "$work/results/RESULTS.md" '### Order of the assets'
 has "$work/results/RESULTS.md" '| prices | PCP, λ = 1/√n |'
 has "$work/results/results.json" '"pairs": "authors"'
 for name in windows accuracy distribution cost; do test -s "$work/results/figures/$name.png" -a -s "$work/results/figures/$name.svg"; done

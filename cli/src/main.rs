@@ -1,12 +1,14 @@
 //! `denise`: trains, finetunes and runs networks that split covariance matrices into L + S.
 //!
 //! - `commands`: what each subcommand does. Matrices come from the crate `denise_data`.
+//! - `evaluate`: methods side by side. `robustness`: on matrices that are not the paper's.
 //! - `train`: gradient descent. `onnx`: the model files. `plot`: the pictures.
 
 mod commands;
 mod evaluate;
 mod onnx;
 mod plot;
+mod robustness;
 mod train;
 
 use clap::Parser;

@@ -7,7 +7,8 @@ use crate::solve::solve;
 use crate::value::Value;
 use denise::{
     DENISE_ERR_ARGUMENT, DENISE_ERR_NOT_FINITE, DENISE_ERR_NULL_POINTER, DENISE_ERR_SHAPE,
-    DENISE_ERR_UNSUPPORTED, DENISE_FLAG_CORRELATION, DENISE_OK, denise_options, denise_report,
+    DENISE_ERR_UNSUPPORTED, DENISE_FLAG_CAREFUL, DENISE_FLAG_CORRELATION, DENISE_OK,
+    denise_options, denise_report,
 };
 use std::ptr;
 use std::sync::OnceLock;
@@ -50,12 +51,18 @@ fn network<F: Value>(bytes: &mut Bytes<'_>) {
     } else {
         0
     };
+    // Seldom, because it takes a multiple of the time.
+    let careful = if flags % 8 == 7 {
+        DENISE_FLAG_CAREFUL
+    } else {
+        0
+    };
     let options = denise_options {
         n: n as u32,
         k: k as u32,
         max_concurrency: 1,
         threads,
-        flags: (flags % 3) | correlation,
+        flags: (flags % 3) | correlation | careful,
         ..default_options()
     };
     match open(None, options) {

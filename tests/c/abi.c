@@ -55,7 +55,7 @@ _Static_assert(DENISE_ERR_IO == 3 && DENISE_ERR_FORMAT == 4 && DENISE_ERR_UNSUPP
 _Static_assert(DENISE_ERR_SHAPE == 6 && DENISE_ERR_NOT_FINITE == 7 && DENISE_ERR_MEMORY == 8, "codes");
 _Static_assert(DENISE_ERR_INTERNAL == 9, "codes");
 _Static_assert(DENISE_FLAG_PORTABLE == 1 && DENISE_FLAG_AVX2 == 2 && DENISE_FLAG_F16 == 4, "flags");
-_Static_assert(DENISE_FLAG_CORRELATION == 8, "flags");
+_Static_assert(DENISE_FLAG_CORRELATION == 8 && DENISE_FLAG_CAREFUL == 16, "flags");
 _Static_assert(DENISE_METHOD_EIGEN == 1 && DENISE_METHOD_PCP == 2 && DENISE_METHOD_IALM == 3, "methods");
 _Static_assert(DENISE_METHOD_FPCP == 4 && DENISE_METHOD_RPCA_GD == 5, "methods");
 
@@ -350,7 +350,7 @@ static void test_load_errors(void) {
   refuse(NULL, options_for(2, 0), DENISE_ERR_ARGUMENT, __LINE__); /* the default rank 3 is too much */
   refuse(NULL, options_for(0, 20), DENISE_ERR_ARGUMENT, __LINE__);
 
-  const uint32_t bad_flags[] = {16, 0x80000000U, UINT32_MAX, DENISE_FLAG_PORTABLE | DENISE_FLAG_AVX2};
+  const uint32_t bad_flags[] = {32, 0x80000000U, UINT32_MAX, DENISE_FLAG_PORTABLE | DENISE_FLAG_AVX2};
   for (size_t i = 0; i < sizeof bad_flags / sizeof *bad_flags; i++) {
     options = options_for(0, 0);
     options.flags = bad_flags[i];
@@ -488,6 +488,12 @@ static void test_dense_file(void) {
   CHECK(difference > 0 && difference < 0.02F * largest);
   denise_free(model);
   CHECK(denise_load(NULL, &options, &model) == DENISE_ERR_UNSUPPORTED && strstr(message, "16-bit") != NULL);
+  const uint32_t not_dense[] = {DENISE_FLAG_CORRELATION, DENISE_FLAG_CAREFUL};
+  const char *named[] = {"DENISE_FLAG_CORRELATION", "DENISE_FLAG_CAREFUL"};
+  for (size_t i = 0; i < 2; i++) {
+    options.flags = not_dense[i];
+    CHECK(denise_load(DENSE, &options, &model) == DENISE_ERR_UNSUPPORTED && strstr(message, named[i]) != NULL);
+  }
   options.flags = 0;
   options.n = 7;
   CHECK(denise_load(DENSE, &options, &model) == DENISE_ERR_SHAPE && strstr(message, "n = 6") != NULL);
@@ -1239,6 +1245,28 @@ static void test_units(uint32_t flags) {
   }
 }
 
+/* With the flag too, alone or with the one for correlations, L + S = M and L = U U'. */
+static void test_careful(uint32_t flags) {
+  enum { N = 20, K = 3, SIZE = N * N };
+  double m[SIZE], l[SIZE], s[SIZE], u[N * K];
+  make_matrix(m, N, 12);
+  for (size_t i = 0; i < N; i++) m[i * (N + 1)] += 0.5; /* no variance is negative */
+  denise_options options = options_for(N, K);
+  for (int with = 0; with < 2; with++) {
+    options.flags = flags | DENISE_FLAG_CAREFUL | (with ? DENISE_FLAG_CORRELATION : 0);
+    denise_model *model = load(&options);
+    denise_report report;
+    CHECK(denise_decompose_batch_f64(model, 1, m, u, l, s, &report) == DENISE_OK);
+    denise_free(model);
+    CHECK(report.status == DENISE_OK && report.residual >= 0 && report.residual < 1);
+    for (size_t at = 0; at < SIZE; at++) {
+      double product = 0;
+      for (size_t a = 0; a < K; a++) product += u[at / N * K + a] * u[at % N * K + a];
+      CHECK(fabs(product - l[at]) <= 1e-9 && fabs(l[at] + s[at] - m[at]) <= 1e-9);
+    }
+  }
+}
+
 int main(int argc, char **argv) {
   quick = argc > 1 && strcmp(argv[1], "--quick") == 0;
   test_constants();
@@ -1270,6 +1298,7 @@ int main(int argc, char **argv) {
       test_exact_buffers(p, model);
       test_floating_point_state(p, model);
       if (i == 0) test_units(flags[set]);
+      if (i == 0) test_careful(flags[set]);
       denise_free(model);
     }
     test_threads(p);

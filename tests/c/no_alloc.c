@@ -155,7 +155,8 @@ int main(void) {
   }
   pthread_barrier_init(&created, NULL, 2);
 
-  const uint32_t flags[] = {0, DENISE_FLAG_PORTABLE, DENISE_FLAG_AVX2, DENISE_FLAG_CORRELATION};
+  const uint32_t flags[] = {0, DENISE_FLAG_PORTABLE, DENISE_FLAG_AVX2, DENISE_FLAG_CORRELATION,
+                            DENISE_FLAG_CAREFUL};
   for (size_t set = 0; set < sizeof flags / sizeof *flags; set++) {
     for (uint32_t threads = 1; threads <= 3; threads++) {
       fill(0);

@@ -368,6 +368,15 @@ void units() {
   }
 }
 
+// With the flag too, L + S = M.
+void careful() {
+  const denise::model model = denise::model::try_load(denise::options{4, 1, 0, 0, denise::flag_careful}).model;
+  const std::vector<double> m = {4, 1, 2, 1, 1, 3, 1, 2, 2, 1, 5, 1, 1, 2, 1, 2};
+  std::vector<double> l(16), s(16);
+  CHECK(model.try_decompose(m, l, s) == denise::status::ok);
+  for (std::size_t i = 0; i < 16; ++i) CHECK(std::fabs(l[i] + s[i] - m[i]) < 1e-12);
+}
+
 int main(int argc, char** argv) {
   if (argc != 2) {
     std::fprintf(stderr, "usage: hpp model.onnx\n");
@@ -385,6 +394,7 @@ int main(int argc, char** argv) {
   model_files(argv[1]);
   solve();
   units();
+  careful();
   std::printf("hpp.cpp: %d passed, %d failed\n", passed, failed);
   return failed == 0 ? 0 : 1;
 }

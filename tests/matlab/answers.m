@@ -49,6 +49,14 @@ function units_do_not_matter ()
   assert (all (u(sub2ind (size (u), row, 1:3)) > 0));
 end
 
+% With the option too, L + S = M and L = U*U'.
+function careful_splits_too ()
+  m = matrices (1);
+  [l, s, u] = denise (m, 3, 'careful', true);
+  near (l + s, m, 1e-12);
+  near (u * u', l, 1e-12 * max (l(:)));
+end
+
 % The place of the first entry that is not finite, as MATLAB counts it.
 function first_bad_entry_is_named ()
   a = matrices (1);

@@ -11,6 +11,7 @@ static const struct {
                {"threads", OPTION_THREADS},
                {"model", OPTION_MODEL},
                {"correlation", OPTION_CORRELATION},
+               {"careful", OPTION_CAREFUL},
                {"lambda", OPTION_LAMBDA}};
 enum { OPTIONS = sizeof options / sizeof options[0] };
 
@@ -69,6 +70,8 @@ static void set(wishes *result, unsigned bit, const mxArray *value) {
     result->threads = positive(value, "threads");
   } else if (bit == OPTION_CORRELATION) {
     result->correlation = yes_or_no(value, "correlation");
+  } else if (bit == OPTION_CAREFUL) {
+    result->careful = yes_or_no(value, "careful");
   } else if (bit == OPTION_MODEL) {
     const char *model = text(value, "model");
     result->model = model[0] != '\0' ? model : NULL; /* "", which is not empty for MATLAB */
@@ -102,7 +105,7 @@ static void set_by_name(wishes *result, const char *name, const mxArray *value, 
 }
 
 wishes parse_options(int count, const mxArray *arguments[], unsigned allowed, const unsigned *plain) {
-  wishes result = {0, 0, 0, NULL, 0};
+  wishes result = {0, 0, 0, 0, NULL, 0};
   int i = 0;
   for (; *plain != 0 && i < count && mxIsNumeric(arguments[i]); ++plain, ++i) set(&result, *plain, arguments[i]);
   while (i < count) {

@@ -9,12 +9,20 @@
 typedef struct {
   uint32_t k, threads;  /* 0: not given */
   uint32_t correlation; /* 1: split the correlation matrix */
-  const char *model;   /* a file, NULL: not given */
-  double lambda;       /* 0: not given */
+  uint32_t careful;     /* 1: keep the best of several starts */
+  const char *model;    /* a file, NULL: not given */
+  double lambda;        /* 0: not given */
 } wishes;
 
 /* Options by their bits. */
-enum { OPTION_K = 1, OPTION_THREADS = 2, OPTION_MODEL = 4, OPTION_CORRELATION = 8, OPTION_LAMBDA = 16 };
+enum {
+  OPTION_K = 1,
+  OPTION_THREADS = 2,
+  OPTION_MODEL = 4,
+  OPTION_CORRELATION = 8,
+  OPTION_CAREFUL = 16,
+  OPTION_LAMBDA = 32,
+};
 
 /* Reads options of which `allowed` has the bits. Values without a name may come first, in the order of `plain`, which
  * ends with 0. After that come names with values and structs whose fields are names, as many as the user likes; the

@@ -25,6 +25,7 @@ denise_model *library_load(const char *path, const void *bytes, size_t bytes_siz
   options.k = wanted.k;
   options.threads = wanted.threads;
   if (wanted.correlation) options.flags |= DENISE_FLAG_CORRELATION;
+  if (wanted.careful) options.flags |= DENISE_FLAG_CAREFUL;
   options.max_concurrency = 1; /* the host makes one call at a time */
   options.message = why->text;
   options.message_size = sizeof why->text;

@@ -17,7 +17,7 @@ typedef struct {
 
 /* What a model is for. A size or number of threads that is 0 is left to the model. */
 typedef struct {
-  uint32_t n, k, threads, correlation;
+  uint32_t n, k, threads, correlation, careful;
 } model_size;
 
 /* From a file, from bytes, or (both NULL) the built-in network. NULL, and why, on failure. */

@@ -104,7 +104,7 @@ uint64_t open_model(const char *path, wishes wanted) {
   if (path[0] == '\0') mexErrMsgIdAndTxt("denise:argument", "the name of the file is empty");
   if (!read_whole_file(path, &file->bytes, &file->size, &why)) mexErrMsgIdAndTxt(why.id, "%s: %s", path, why.text);
   /* Loaded once for its own size, so that a bad file is refused now. */
-  const model_size size = {0, wanted.k, wanted.threads, 0};
+  const model_size size = {0, wanted.k, wanted.threads, 0, 0};
   denise_model *model = library_load(NULL, file->bytes, file->size, size, &why);
   library_free(model);
   if (model == NULL) {
@@ -146,7 +146,7 @@ const denise_model *model_for(const opened_file *file, uint32_t n, wishes wanted
   const uint64_t source = file == NULL ? 0 : file->id;
   const model_size size = {n, wanted.k != 0 || file == NULL ? wanted.k : file->k,
                            wanted.threads != 0 || file == NULL ? wanted.threads : file->threads,
-                           wanted.correlation};
+                           wanted.correlation, wanted.careful};
   int place = 0;
   ++calls;
   for (int i = 0; i < MODELS; ++i) {
@@ -175,7 +175,7 @@ const denise_model *model_for(const opened_file *file, uint32_t n, wishes wanted
 }
 
 const denise_model *model_from(const char *path, uint32_t n, wishes wanted) {
-  const model_size size = {n, wanted.k, wanted.threads, wanted.correlation};
+  const model_size size = {n, wanted.k, wanted.threads, wanted.correlation, wanted.careful};
   return passing = load_or_fail(path, NULL, size);
 }
 

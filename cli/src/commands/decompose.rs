@@ -26,6 +26,10 @@ pub struct Args {
     /// Split the correlation matrices and scale back, so that the units of the assets do not matter.
     #[arg(long)]
     correlation: bool,
+    /// Keep the best of several starts, each of which runs through all layers: about three times the time, and smaller
+    /// errors where outliers are large or many. L is then not continuous in M.
+    #[arg(long)]
+    careful: bool,
     /// λ of a classical method; without it, the paper's.
     #[arg(long, default_value_t = 0.0)]
     lambda: f64,
@@ -55,6 +59,11 @@ pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     if args.correlation && args.method != Method::Denise {
         return Err(
             "--correlation is for the network; give classical methods correlation matrices".into(),
+        );
+    }
+    if args.careful && args.method != Method::Denise {
+        return Err(
+            "--careful is for the network; classical methods have no starts to choose from".into(),
         );
     }
     let split = match args.method.classical() {
@@ -122,6 +131,7 @@ fn network(args: &Args, stack: &Stack) -> Result<Split, Box<dyn Error>> {
         n: stack.n,
         k: args.k.unwrap_or(0),
         correlation: args.correlation,
+        careful: args.careful,
         ..Options::default()
     })?;
     let (count, size) = (stack.count(), stack.values.len());

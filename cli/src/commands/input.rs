@@ -41,11 +41,16 @@ pub enum Content {
 
 /// The windows of the paper's example: 100 days, every 5 days, correlations of simple returns.
 pub fn stock_windows(path: &Path) -> Result<Stack, FileError> {
+    windows_every(path, 5)
+}
+
+/// The same with other days from one window to the next.
+pub fn windows_every(path: &Path, step: usize) -> Result<Stack, FileError> {
     let input = Input {
         file: path.to_owned(),
         table: Some(Content::Prices),
         window: 100,
-        step: 5,
+        step,
         covariance: false,
         drop_missing: false,
     };

@@ -12,6 +12,7 @@ mod model;
 mod pairs;
 mod plot;
 mod results;
+mod robustness;
 mod train;
 
 use clap::Subcommand;

@@ -7,9 +7,11 @@ mod page;
 use super::eval::on_stocks;
 use super::model::Model;
 use super::pairs::Pairs;
+use super::robustness;
 use crate::evaluate::{
     Contender, Continuity, Matrices, Method, Plan, Row, StockRow, contenders, continuity, evaluate,
 };
+use crate::robustness::Robustness;
 use clap::ValueEnum;
 use denise_data::files::replace;
 use denise_data::generator::{self, Cell, Distribution};
@@ -27,6 +29,8 @@ pub struct Args {
     /// A CSV table of prices.
     #[arg(long, value_name = "FILE")]
     prices: PathBuf,
+    #[command(flatten)]
+    assets: robustness::Assets,
     /// Matrices of each kind.
     #[arg(long, default_value_t = 10_000)]
     count: usize,
@@ -100,6 +104,14 @@ pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
             .filter(|x| x.works())
             .map(|x| continuity(x, recoverable(args), args.seed, WAYS))
             .collect::<Result<_, _>>()?,
+        robustness: robustness::measure(
+            &args.model,
+            Some(&args.prices),
+            &args.assets,
+            pairs,
+            args.count,
+            args.seed,
+        )?,
     };
     figures::draw(args, &model, &results, &figures)?;
     let json = serde_json::to_string_pretty(&results)?;
@@ -131,6 +143,7 @@ struct Results {
     sizes: Vec<Size>,
     stocks: Vec<StockRow>,
     continuity: Vec<Continuity>,
+    robustness: Robustness,
 }
 
 /// The rows of one size.

@@ -96,6 +96,10 @@ impl Model {
                            them correlation matrices";
             return Err(Error::new(Status::Unsupported, message));
         }
+        if options.careful {
+            let message = "dense networks have no starts to choose from: leave careful (DENISE_FLAG_CAREFUL) out";
+            return Err(Error::new(Status::Unsupported, message));
+        }
         let network = dense::Shared::new(network, options)?;
         Model::of(n, k, boxed(network)?, options)
     }

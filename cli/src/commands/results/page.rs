@@ -78,6 +78,20 @@ impl Results {
             ratios.push(vec![String::new(), x.method.clone(), median, largest]);
         }
         text += &ratios.write(Format::Markdown);
+        text += "\n## Robustness\n\n\
+                 How far L can be relied on where matrices are not those of Tables 1 and 2, in `f64`, by `denise eval \
+                 --robustness`.\n\
+                 At most 2,000 matrices of each kind; real ones are the last 23 % of the windows of \
+                 `tests/data/sp500` (100 days, step 5 or 1, correlation).\n\
+                 *Careful* is `DENISE_FLAG_CAREFUL`, *correlation* `DENISE_FLAG_CORRELATION`.\n";
+        for part in self.robustness.parts() {
+            text += &format!(
+                "\n### {}\n\n{}\n\n{}",
+                part.title,
+                part.text,
+                part.table.write(Format::Markdown)
+            );
+        }
         text += "\n## Figures\n\n\
                  ![Error of L against time](figures/accuracy.png)\n\n\
                  ![Distribution of the error](figures/distribution.png)\n\n\

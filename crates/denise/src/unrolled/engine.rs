@@ -37,7 +37,7 @@ pub(crate) struct Engine<F> {
     layers: Vec<Layer<F>>,
     /// Whether the correlation matrix is split, and the result scaled back.
     pub(super) correlation: bool,
-    /// Whether several starts go through all layers.
+    /// Whether every start goes through all layers, and the best result is kept.
     pub(super) careful: bool,
 }
 

@@ -42,6 +42,7 @@ impl Network {
         let mut single = Engine::new(n, k, layers)?;
         let mut double = Engine::new(n, k, layers)?;
         (single.correlation, double.correlation) = (options.correlation, options.correlation);
+        (single.careful, double.careful) = (options.careful, options.careful);
         let calls = options.calls(bytes_of_call(&single, &double, isa))?;
         Ok(Network {
             isa,
