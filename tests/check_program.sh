@@ -102,7 +102,7 @@ head -c 8 "$work/a.png" | cmp - <(printf '\x89PNG\r\n\x1a\n')
 has "$work/a.svg" '<svg'
 
 # A short training, gone on with, and a short finetuning.
-train=(train -n 8 -k 2 --layers 4 --shared 2 --steps 20 --every 5 --batch 20 --validation 20 --test 20)
+train=(train -n 8 -k 2 --sparsity 0.6,0.9 --layers 4 --shared 2 --steps 20 --every 5 --batch 20 --validation 20 --test 20)
 "$denise" "${train[@]}" --out "$work/model" > "$work/stdout" 2> /dev/null
 has "$work/stdout" 'validation 0.'
 for name in model.onnx log.jsonl loss.png loss.svg result.json checkpoint; do test -s "$work/model/$name"; done
@@ -123,7 +123,7 @@ has "$work/results/results.json" '"pairs": "authors"'
 for name in windows accuracy distribution cost; do test -s "$work/results/figures/$name.png" -a -s "$work/results/figures/$name.svg"; done
 ok
 # The same for a dense network.
-"$denise" train -n 6 -k 2 --topology mlp --steps 20 --every 10 --batch 20 --validation 20 --test 20 --rate 0.001 --out "$work/dense" > /dev/null 2>&1
+"$denise" train -n 6 -k 2 --sparsity 0.9 --topology mlp --steps 20 --every 10 --batch 20 --validation 20 --test 20 --rate 0.001 --out "$work/dense" > /dev/null 2>&1
 "$denise" info "$work/dense/model.onnx" > "$work/info"
 has "$work/info" 'dense network, 4 layers'
 "$denise" generate -n 6 -k 2 --count 30 --sparsity 0.9 --out "$work/small" > /dev/null

@@ -193,7 +193,7 @@ pub fn table(rows: &[Row]) -> Table {
         let seconds = row.seconds;
         let time = |of: fn(Times) -> f64| seconds.map_or("–".into(), |x| microseconds(of(x)));
         table.push(vec![
-            format!("{} {:.2}", row.distribution, row.sparsity),
+            name(row),
             row.method.clone(),
             row.matrices.to_string(),
             row.rank.text(2),
@@ -208,6 +208,15 @@ pub fn table(rows: &[Row]) -> Table {
         ]);
     }
     table
+}
+
+/// The kind of matrix, as short as it can be.
+fn name(row: &Row) -> String {
+    let name = format!("{} {:.2}", row.distribution, row.sparsity);
+    match row.amplitude.as_str() {
+        "1" => name,
+        amplitude => format!("{name}, S₀ × {amplitude}"),
+    }
 }
 
 /// The columns of the paper's Table 3, and the mean |S|.

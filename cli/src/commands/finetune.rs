@@ -128,7 +128,7 @@ pub fn tune(
         settings.batch,
         settings.seed,
         &device.clone().autodiff(),
-    )?;
+    );
     let outcome = train(&config, &*learner, &mut task, folder)?;
     Ok(Tuned {
         learner,

@@ -82,6 +82,7 @@ pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
             sparsity,
             distribution,
             pairs,
+            ..Cell::default()
         };
         evaluate(&Plan {
             contenders,
@@ -129,6 +130,7 @@ fn recoverable(args: &Args) -> Cell {
         sparsity: 0.9,
         distribution: NORMAL,
         pairs: args.pairs.into(),
+        ..Cell::default()
     }
 }
 
@@ -163,6 +165,7 @@ fn sizes(args: &Args) -> Result<Vec<Size>, Box<dyn Error>> {
             sparsity: 0.95,
             distribution: NORMAL,
             pairs: args.pairs.into(),
+            ..Cell::default()
         }];
         let rows = evaluate(&Plan {
             contenders: &contenders(&FEW, &model, Matrices::Synthetic, None),

@@ -6,13 +6,12 @@ use super::model::{describe, layers_of};
 use super::pairs::Pairs;
 use crate::train::{
     Accuracy, Config, Dense, Keep, Learner, Loss, Matrices, Outcome, Synthetic, Task, Topology,
-    Unrolled, initial, measure, random, run as train,
+    Unrolled, initial, measure, random, recipe, run as train,
 };
 use crate::{onnx, plot};
 use burn::tensor::Device;
-use denise_data::generator::Cell;
+use denise_data::generator::{Cell, Kind as Matrix};
 use std::error::Error;
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -40,11 +39,12 @@ pub struct Args {
     shared: u16,
     #[command(flatten)]
     cells: Cells,
-    /// How the pairs of S₀ are drawn, of the matrices to train on and of those on which the result is measured. The
-    /// network that ships was trained on uniform ones; tables beside the paper's figures have the authors'.
-    #[arg(long, value_enum, default_value_t = Pairs::Uniform)]
-    pairs: Pairs,
-    /// Another size to train on, in every fourth step, as NxK:SPARSITY, such as 10x2:0.95. Several take turns.
+    /// How the pairs of S₀ are drawn, of the matrices to train on and of those on which the result is measured; without
+    /// it all alike. This and the three options before it replace the built-in list of kinds, which is wider.
+    #[arg(long, value_enum)]
+    pairs: Option<Pairs>,
+    /// Another size to train on, in every fourth step, as NxK:SPARSITY, such as 10x2:0.95. Several take turns. They
+    /// replace the built-in ones.
     #[arg(long, value_delimiter = ',', value_name = "SIZE")]
     also: Vec<Also>,
     /// What to minimise.
@@ -53,9 +53,9 @@ pub struct Args {
     /// Steps of gradient descent.
     #[arg(long, default_value_t = 6000)]
     steps: usize,
-    /// Matrices in a step.
-    #[arg(long, default_value_t = 260)]
-    batch: usize,
+    /// Matrices in a step; without it ten of each kind.
+    #[arg(long)]
+    batch: Option<usize>,
     /// Largest learning rate.
     #[arg(long, default_value_t = 0.02)]
     rate: f64,
@@ -66,7 +66,7 @@ pub struct Args {
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Matrices of each kind to validate on.
-    #[arg(long, default_value_t = 5000)]
+    #[arg(long, default_value_t = 1000)]
     validation: usize,
     /// Steps between two validations, each of which leaves a checkpoint.
     #[arg(long, default_value_t = 100)]
@@ -114,37 +114,35 @@ impl FromStr for Also {
     }
 }
 
-impl fmt::Display for Also {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Also { n, k, sparsity } = self;
-        write!(f, "{n}x{k}:{sparsity}")
-    }
-}
-
 impl Args {
     /// The matrices to train on, those that most steps are on first.
-    fn kinds(&self) -> Vec<Matrices> {
-        let main = Matrices {
+    fn sizes(&self) -> Vec<Matrices> {
+        let pairs = self.pairs.unwrap_or(Pairs::Uniform);
+        let named = self.cells.named() || self.pairs.is_some();
+        let kinds = |cells: Vec<Cell>| cells.into_iter().map(Into::into).collect();
+        let mut sizes = vec![Matrices {
             n: self.n,
             k: self.k,
-            cells: self.cells.list(self.pairs),
-        };
-        let also = self.also.iter().map(|&Also { n, k, sparsity }| Matrices {
+            kinds: match named {
+                true => kinds(self.cells.list(pairs)),
+                false => recipe::main(),
+            },
+        }];
+        sizes.extend(self.also.iter().map(|&Also { n, k, sparsity }| Matrices {
             n,
             k,
-            cells: self.cells.with(&[sparsity], self.pairs),
-        });
-        std::iter::once(main).chain(also).collect()
+            kinds: kinds(self.cells.with(&[sparsity], pairs)),
+        }));
+        // A dense network has one size.
+        if !named && self.also.is_empty() && self.topology == Topology::Unrolled {
+            sizes.extend(recipe::others());
+        }
+        sizes
     }
 
     /// What decides the weights, in a text: neither where they go nor how they are measured.
     fn identity(&self, start: &str) -> String {
         let Args {
-            n,
-            k,
-            cells,
-            pairs,
-            also,
             loss,
             steps,
             batch,
@@ -156,19 +154,22 @@ impl Args {
             patience,
             ..
         } = self;
-        let kinds: Vec<String> = cells.list(*pairs).iter().map(ToString::to_string).collect();
-        let also: Vec<String> = also.iter().map(ToString::to_string).collect();
+        let sizes = self.sizes().into_iter().map(|Matrices { n, k, kinds }| {
+            let kinds: Vec<String> = kinds.iter().map(ToString::to_string).collect();
+            format!("{n}x{k} [{}]", kinds.join(", "))
+        });
+        let sizes: Vec<String> = sizes.collect();
+        let batch = batch.map_or("ten of each".into(), |x| x.to_string());
         format!(
-            "n {n}, k {k}, from {start}, kinds [{}], also [{}], loss {loss:?}, steps {steps}, batch {batch}, \
-             rate {rate}, clip {clip}, seed {seed}, validation {validation}, every {every}, patience {patience}",
-            kinds.join(", "),
-            also.join(", ")
+            "from {start}, matrices {}, loss {loss:?}, steps {steps}, batch {batch}, rate {rate}, clip {clip}, \
+             seed {seed}, validation {validation}, every {every}, patience {patience}",
+            sizes.join(", ")
         )
     }
 
     fn check(&self) -> Result<(), String> {
         for (name, value) in [
-            ("batch", self.batch),
+            ("batch", self.batch.unwrap_or(1)),
             ("every", self.every),
             ("validation", self.validation),
         ] {
@@ -176,8 +177,10 @@ impl Args {
                 return Err(format!("--{name} must be at least 1"));
             }
         }
-        let (batch, kinds) = (self.batch, self.cells.list(self.pairs).len());
-        if batch < kinds {
+        let kinds = self.sizes().iter().map(|x| x.kinds.len()).max();
+        if let (Some(batch), Some(kinds)) = (self.batch, kinds)
+            && batch < kinds
+        {
             return Err(format!(
                 "--batch {batch} cannot hold all {kinds} kinds of matrices"
             ));
@@ -194,13 +197,13 @@ pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     args.check()?;
     let device = args.device.open();
     let mut task = Synthetic::new(
-        args.kinds(),
+        args.sizes(),
         args.loss,
         args.batch,
         args.validation,
         args.seed,
         &device.clone().autodiff(),
-    )?;
+    );
     let (learner, start) = learner(args, &task, &device)?;
     let config = Config {
         steps: args.steps,
@@ -212,11 +215,11 @@ pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         identity: args.identity(&start),
     };
     let outcome = train(&config, &*learner, &mut task, &args.out)?;
-    let cells = args.cells.list(args.pairs);
+    let kinds = args.sizes().swap_remove(0).kinds;
     let model = learner.model(&outcome.free, args.n, args.k)?;
     // Numbers that neither training nor validation has seen.
-    let results = measure(&model, &cells, args.seed + 1, args.test)?;
-    let result = json(&cells, &results);
+    let results = measure(&model, &kinds, args.seed + 1, args.test)?;
+    let result = json(&kinds, &results);
     let metadata = [
         ("denise.training".into(), args.identity(&start)),
         ("denise.accuracy".into(), result.to_string()),
@@ -235,7 +238,7 @@ pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
             outcome.step,
             place.display()
         );
-        print!("{}", table(&cells, &results));
+        print!("{}", table(&kinds, &results));
     }
     Ok(())
 }
@@ -268,24 +271,22 @@ fn learner(
 }
 
 /// A Markdown table.
-fn table(cells: &[Cell], results: &[Accuracy]) -> String {
-    let mut text =
-        String::from("| U | s(S₀) | rel.error(L) | worst | s(S) |\n|---|---|---|---|---|\n");
-    for (cell, x) in cells.iter().zip(results) {
+fn table(kinds: &[Matrix], results: &[Accuracy]) -> String {
+    let mut text = String::from("| kind | rel.error(L) | worst | s(S) |\n|---|---|---|---|\n");
+    for (kind, x) in kinds.iter().zip(results) {
         text += &format!(
-            "| {} | {:.2} | {:.5} | {:.3} | {:.4} |\n",
-            cell.distribution, cell.sparsity, x.mean, x.worst, x.sparsity
+            "| {kind} | {:.5} | {:.3} | {:.4} |\n",
+            x.mean, x.worst, x.sparsity
         );
     }
     text
 }
 
 /// The same for machines.
-fn json(cells: &[Cell], results: &[Accuracy]) -> serde_json::Value {
-    let rows = cells.iter().zip(results).map(|(cell, x)| {
+fn json(kinds: &[Matrix], results: &[Accuracy]) -> serde_json::Value {
+    let rows = kinds.iter().zip(results).map(|(kind, x)| {
         serde_json::json!({
-            "distribution": cell.distribution.to_string(),
-            "sparsity": cell.sparsity,
+            "kind": kind.to_string(),
             "error": x.mean,
             "worst": x.worst,
             "sparsity_of_s": x.sparsity,

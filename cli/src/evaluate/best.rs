@@ -60,7 +60,7 @@ fn search(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use denise_data::generator::{Cell, Distribution, Pairs, samples};
+    use denise_data::generator::{Cell, samples};
 
     fn error(l: &[f64], truth: &[f64]) -> f64 {
         let wrong = l.iter().zip(truth).map(|(l, l0)| (l - l0).powi(2));
@@ -71,12 +71,7 @@ mod tests {
     #[test]
     fn the_best_lambda_is_found() {
         let (n, size) = (10, 100);
-        let cell = Cell {
-            sparsity: 0.8,
-            distribution: Distribution::Normal(0.0, 1.0),
-            pairs: Pairs::Authors,
-        };
-        let data = samples(n, 2, &[cell], 1, 0, 8);
+        let data = samples(n, 2, &[Cell::default()], 1, 0, 8);
         let (found, rest) = split(n, &data.m, &data.l).unwrap();
         let matrices = data.m.chunks_exact(size).zip(data.l.chunks_exact(size));
         for (at, (m, truth)) in matrices.enumerate() {

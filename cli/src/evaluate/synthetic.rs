@@ -32,6 +32,8 @@ pub struct Row {
     pub distribution: String,
     /// s(S₀).
     pub sparsity: f64,
+    /// What S₀ is multiplied by.
+    pub amplitude: String,
     /// The method.
     pub method: String,
     /// On how many matrices.
@@ -85,6 +87,7 @@ pub fn evaluate(plan: &Plan<'_>) -> Result<Vec<Row>, Box<dyn Error>> {
             rows.push(Row {
                 distribution: cell.distribution.to_string(),
                 sparsity: cell.sparsity,
+                amplitude: cell.amplitude.to_string(),
                 method: contender.label.clone(),
                 matrices: measures.len(),
                 rank: Spread::of(&measures, |x| x.rank),

@@ -1,7 +1,10 @@
 //! What a step of training is made from: matrices of unit scale, and where the network starts on them.
 
 use burn::tensor::{Device, Tensor, TensorData};
-use denise::{Model, Options, Outputs};
+use denise::unrolled::BOUND;
+use denise::unrolled::reference::{clipped, start, typical};
+use nalgebra::DMatrix;
+use rayon::prelude::*;
 
 /// Matrices of one size, ready for the graph.
 pub struct Batch {
@@ -9,73 +12,87 @@ pub struct Batch {
     pub size: usize,
     /// M̂.
     pub m: Tensor<3>,
-    /// Û₀.
-    pub start: Tensor<3>,
+    /// Û₀ of every M̂, then of every clipped M̂: 2B×k×n.
+    pub starts: Tensor<3>,
+    /// The usual size of an entry of M̂ off the diagonal, B×1×1.
+    pub typical: Tensor<3>,
     /// What each matrix was divided by, B×1×1.
     pub scale: Tensor<3>,
     /// L₀ in the same units, where it is known.
     pub l: Option<Tensor<3>>,
 }
 
-/// Makes batches; holds the network without layers, which is its start.
+/// Makes batches of one size.
 pub struct Batches {
     n: usize,
     k: usize,
-    start: Model,
     device: Device,
+}
+
+/// What is known of a matrix before any weight is.
+struct Prepared {
+    m: DMatrix<f64>,
+    scale: f64,
+    typical: f64,
+    plain: DMatrix<f64>,
+    robust: DMatrix<f64>,
 }
 
 impl Batches {
     /// For matrices of one size.
-    pub fn new(n: usize, k: usize, device: &Device) -> Result<Batches, denise::Error> {
-        let options = Options {
-            n,
-            k,
-            ..Options::default()
-        };
-        Ok(Batches {
-            n,
-            k,
-            start: Model::unrolled(&[], &options)?,
-            device: device.clone(),
-        })
+    pub fn new(n: usize, k: usize, device: &Device) -> Batches {
+        let device = device.clone();
+        Batches { n, k, device }
     }
 
     /// From matrices and, if known, their low-rank parts.
-    pub fn make(&self, m: &[f64], l: Option<&[f64]>) -> Result<Batch, denise::Error> {
+    pub fn make(&self, m: &[f64], l: Option<&[f64]>) -> Batch {
         let (n, k) = (self.n, self.k);
-        let count = m.len() / (n * n);
-        let mut u = vec![0.0; count * n * k];
-        let out = Outputs {
-            u: Some(&mut u),
-            ..Outputs::default()
-        };
-        self.start.decompose(m, out)?;
-        let scales: Vec<f64> = m.chunks_exact(n * n).map(|m| scale(n, m)).collect();
-        let divide = |values: &[f64], each: usize, power: f64| -> Vec<f64> {
-            let rows = values.chunks_exact(each).zip(&scales);
-            rows.flat_map(|(x, s)| x.iter().map(move |x| x / s.powf(power)))
-                .collect()
-        };
-        let device = &self.device;
-        Ok(Batch {
+        let all: Vec<Prepared> = m
+            .par_chunks_exact(n * n)
+            .map(|m| Prepared::new(n, k, m))
+            .collect();
+        let count = all.len();
+        let starts = |of: fn(&Prepared) -> &DMatrix<f64>| all.iter().flat_map(move |x| of(x));
+        let l = l.map(|l| {
+            let rows = l.chunks_exact(n * n).zip(&all);
+            rows.flat_map(|(l, x)| l.iter().map(|l| l / x.scale))
+        });
+        // nalgebra goes column by column: that is k×n in rows.
+        let plain = starts(|x| &x.plain);
+        Batch {
             size: 0,
-            m: tensor(&divide(m, n * n, 1.0), [count, n, n], device),
-            start: tensor(&divide(&u, n * k, 0.5), [count, n, k], device),
-            scale: tensor(&scales, [count, 1, 1], device),
-            l: l.map(|l| tensor(&divide(l, n * n, 1.0), [count, n, n], device)),
-        })
+            m: self.tensor(starts(|x| &x.m), [count, n, n]),
+            starts: self.tensor(plain.chain(starts(|x| &x.robust)), [2 * count, k, n]),
+            typical: self.tensor(all.iter().map(|x| &x.typical), [count, 1, 1]),
+            scale: self.tensor(all.iter().map(|x| &x.scale), [count, 1, 1]),
+            l: l.map(|l| self.tensor(l, [count, n, n])),
+        }
+    }
+
+    fn tensor(
+        &self,
+        values: impl Iterator<Item: std::borrow::Borrow<f64>>,
+        shape: [usize; 3],
+    ) -> Tensor<3> {
+        use std::borrow::Borrow as _;
+        let values: Vec<f32> = values.map(|x| *x.borrow() as f32).collect();
+        Tensor::from_data(TensorData::new(values, shape), &self.device)
     }
 }
 
-fn tensor(values: &[f64], shape: [usize; 3], device: &Device) -> Tensor<3> {
-    let values: Vec<f32> = values.iter().map(|&x| x as f32).collect();
-    Tensor::from_data(TensorData::new(values, shape), device)
-}
-
-/// What the library divides a matrix by.
-fn scale(n: usize, m: &[f64]) -> f64 {
-    let trace: f64 = (0..n).map(|i| m[i * n + i]).sum();
-    let largest = m.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
-    (trace.max(largest) / n as f64).max(f64::MIN_POSITIVE)
+impl Prepared {
+    fn new(n: usize, k: usize, m: &[f64]) -> Prepared {
+        // The lower triangle, as the library reads it.
+        let m = DMatrix::from_fn(n, n, |i, j| m[i.max(j) * n + i.min(j)]);
+        let scale = (m.trace().max(m.amax()) / n as f64).max(f64::MIN_POSITIVE);
+        let m = m / scale;
+        Prepared {
+            scale,
+            typical: typical(&m),
+            plain: start(&m, k),
+            robust: start(&clipped(&m, BOUND), k),
+            m,
+        }
+    }
 }

@@ -9,6 +9,7 @@ mod batch;
 mod checkpoint;
 mod dense;
 mod learner;
+pub mod recipe;
 mod run;
 mod synthetic;
 mod unrolled;

@@ -30,17 +30,17 @@ impl Unsupervised {
         batch: usize,
         seed: u64,
         device: &Device,
-    ) -> Result<Unsupervised> {
-        Ok(Unsupervised {
+    ) -> Unsupervised {
+        Unsupervised {
             n,
             k,
             train,
             validation,
             batch,
             seed,
-            batches: Batches::new(n, k, device)?,
+            batches: Batches::new(n, k, device),
             none: Vec::new(),
-        })
+        }
     }
 }
 
@@ -59,7 +59,7 @@ impl Task for Unsupervised {
             let i = rng.random_range(0..count);
             m.extend_from_slice(&self.train[i * size..(i + 1) * size]);
         }
-        Ok(self.batches.make(&m, None)?)
+        Ok(self.batches.make(&m, None))
     }
 
     fn loss(&mut self, l: Tensor<3>, batch: &Batch) -> Result<Tensor<1>> {

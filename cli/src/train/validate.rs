@@ -1,9 +1,9 @@
 //! How good a network is, measured through the library's own kernels.
 
 use denise::{Model, Outputs};
-use denise_data::generator::{Cell, samples};
+use denise_data::generator::{Kind, samples};
 
-/// Accuracy on one cell.
+/// Accuracy on one kind of matrix.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Accuracy {
     /// Mean of ‖L − L₀‖_F / ‖L₀‖_F.
@@ -17,19 +17,19 @@ pub struct Accuracy {
 /// |S_ij| up to this counts as zero, as in the paper's tables.
 const ZERO: f64 = 0.01;
 
-/// Measures every cell on `count` matrices drawn from a seed.
+/// Measures every kind on `count` matrices drawn from a seed.
 pub fn measure(
     model: &Model,
-    cells: &[Cell],
+    kinds: &[Kind],
     seed: u64,
     count: usize,
 ) -> Result<Vec<Accuracy>, denise::Error> {
     let (n, k) = (model.n(), model.k());
     let size = n * n;
-    cells
+    kinds
         .iter()
-        .map(|&cell| {
-            let data = samples(n, k, &[cell], seed, 0, count);
+        .map(|&kind| {
+            let data = samples(n, k, &[kind], seed, 0, count);
             let m: Vec<f32> = data.m.iter().map(|&x| x as f32).collect();
             let mut l = vec![0.0_f32; m.len()];
             let out = Outputs {
@@ -56,8 +56,8 @@ pub fn measure(
         .collect()
 }
 
-/// One number for all cells: the geometric mean, in which no cell drowns another.
-pub fn score(cells: &[Accuracy]) -> f64 {
-    let logs: f64 = cells.iter().map(|x| x.mean.max(1e-12).ln()).sum();
-    (logs / cells.len() as f64).exp()
+/// One number for all kinds: the geometric mean, in which none drowns another.
+pub fn score(kinds: &[Accuracy]) -> f64 {
+    let logs: f64 = kinds.iter().map(|x| x.mean.max(1e-12).ln()).sum();
+    (logs / kinds.len() as f64).exp()
 }

@@ -115,6 +115,7 @@ mod tests {
         Row {
             distribution: "normal".into(),
             sparsity,
+            amplitude: "1".into(),
             method: method.into(),
             matrices: 1,
             rank: spread,

@@ -180,21 +180,16 @@ impl Learner for Dense {
 mod tests {
     use super::*;
     use crate::train::batch::Batches;
-    use denise_data::generator::{Cell, Distribution as Of, Pairs, samples};
+    use denise_data::generator::{Cell, samples};
 
     #[test]
     fn the_graph_computes_what_the_library_does() {
         let device = Device::flex();
         let (n, k, count) = (8, 2, 40);
         let dense = Dense::new(random(n, k, &[36, 50, 30, 16], 5), &device);
-        let cell = Cell {
-            sparsity: 0.8,
-            distribution: Of::Normal(0.0, 1.0),
-            pairs: Pairs::Uniform,
-        };
-        let m = samples(n, k, &[cell], 1, 0, count).m;
-        let batch = Batches::new(n, k, &device.clone().autodiff()).unwrap();
-        let batch = batch.make(&m, None).unwrap();
+        let m = samples(n, k, &[Cell::default()], 1, 0, count).m;
+        let batch = Batches::new(n, k, &device.clone().autodiff());
+        let batch = batch.make(&m, None);
         let mut got: Vec<f32> = Vec::new();
         let mut loss = |l: Tensor<3>| -> Result<Tensor<1>> {
             got = (l.clone() * batch.scale.clone())

@@ -1,6 +1,7 @@
 //! The unrolled network: seven weights a layer.
 
 mod graph;
+mod join;
 mod weights;
 
 use super::batch::Batch;
@@ -72,9 +73,8 @@ impl Learner for Unrolled {
             .collect();
         let data = TensorData::new(numbers, [layers.len(), WEIGHTS]);
         let weights = Tensor::<2>::from_data(data, &self.device).require_grad();
-        let graph = &self.graphs[batch.size];
-        let u = graph.forward(batch.m.clone(), batch.start.clone(), &weights);
-        let loss = loss(u.clone().matmul(u.swap_dims(1, 2)))?;
+        let u = self.graphs[batch.size].forward(batch, &weights);
+        let loss = loss(u.clone().swap_dims(1, 2).matmul(u))?;
         let value: Vec<f32> = loss.clone().into_data().try_into_vec()?;
         let gradients = loss.backward();
         let gradient = weights

@@ -1,34 +1,55 @@
-//! The paper's synthetic matrices: M = L₀ + S₀ with L₀ = U Uᵀ, of which the true split is known.
+//! Synthetic matrices of which the true split is known: the paper's M = L₀ + S₀ with L₀ = U Uᵀ, and wider kinds.
 
+mod amplitude;
+mod cell;
 mod distribution;
 mod pairs;
+mod sampled;
 
+pub use amplitude::Amplitude;
+pub use cell::Cell;
 pub use distribution::Distribution;
 pub use pairs::Pairs;
+pub use sampled::Units;
 
-use rand::{RngExt, SeedableRng};
+use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 use std::fmt;
+use std::str::FromStr;
 
-/// A kind of matrix: one cell of the paper's tables.
+/// A kind of matrix. Its text is what `FromStr` reads.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Cell {
-    /// Share of zeros in S₀ at which no more pairs are added.
-    pub sparsity: f64,
-    /// Of the entries of U.
-    pub distribution: Distribution,
-    /// Of S₀.
-    pub pairs: Pairs,
+pub enum Kind {
+    /// Exactly L₀ + S₀.
+    Sum(Cell),
+    /// Estimated from a sample of a factor model.
+    Sampled(Units),
 }
 
-impl fmt::Display for Cell {
+impl From<Cell> for Kind {
+    fn from(cell: Cell) -> Kind {
+        Kind::Sum(cell)
+    }
+}
+
+impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {:.2}", self.distribution, self.sparsity)?;
-        // Model files of old say nothing about pairs, and mean these.
-        match self.pairs {
-            Pairs::Uniform => Ok(()),
-            pairs => write!(f, " {pairs}"),
+        match self {
+            Kind::Sum(cell) => write!(f, "{cell}"),
+            Kind::Sampled(units) => write!(f, "sampled {units}"),
+        }
+    }
+}
+
+impl FromStr for Kind {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Kind, String> {
+        match text.trim() {
+            "sampled covariance" => Ok(Kind::Sampled(Units::Covariance)),
+            "sampled correlation" => Ok(Kind::Sampled(Units::Correlation)),
+            text => text.parse().map(Kind::Sum),
         }
     }
 }
@@ -42,10 +63,17 @@ pub struct Samples {
     pub l: Vec<f64>,
 }
 
-/// Draws `count` matrices, number i from cell `i mod cells`. Matrix i depends on the seed and i only.
+/// Draws `count` matrices, number i of kind `i mod kinds`. Matrix i depends on the seed and i only.
 ///
-/// Panics if there is no cell, n is less than 2, or a distribution has parameters that its `FromStr` would refuse.
-pub fn samples(n: usize, k: usize, cells: &[Cell], seed: u64, first: u64, count: usize) -> Samples {
+/// Panics if there is no kind, n is less than 2, or a distribution has parameters that its `FromStr` would refuse.
+pub fn samples<K: Copy + Into<Kind> + Sync>(
+    n: usize,
+    k: usize,
+    kinds: &[K],
+    seed: u64,
+    first: u64,
+    count: usize,
+) -> Samples {
     let size = n * n;
     let mut out = Samples {
         m: vec![0.0; count * size],
@@ -58,41 +86,12 @@ pub fn samples(n: usize, k: usize, cells: &[Cell], seed: u64, first: u64, count:
         .for_each(|(i, (m, l))| {
             let mut rng = ChaCha8Rng::seed_from_u64(seed);
             rng.set_stream(first + i as u64);
-            sample(n, k, cells[i % cells.len()], &mut rng, m, l);
+            match kinds[i % kinds.len()].into() {
+                Kind::Sum(cell) => cell.sample(n, k, &mut rng, m, l),
+                Kind::Sampled(units) => units.sample(n, k, &mut rng, m, l),
+            }
         });
     out
-}
-
-fn sample(n: usize, k: usize, cell: Cell, rng: &mut ChaCha8Rng, m: &mut [f64], l: &mut [f64]) {
-    let u: Vec<f64> = (0..n * k).map(|_| cell.distribution.draw(rng)).collect();
-    for i in 0..n {
-        for j in 0..n {
-            l[i * n + j] = (0..k).map(|a| u[i * k + a] * u[j * k + a]).sum();
-        }
-    }
-    // S₀ is built in m. Later pairs replace what earlier ones put on the diagonal: the paper's text
-    // leaves this open, and only this way gives its tables.
-    m.fill(0.0);
-    let zero = cell.pairs.zero();
-    let mut zeros = n * n;
-    while zeros as f64 > cell.sparsity * (n * n) as f64 {
-        let (i, j) = cell.pairs.draw(n, rng);
-        let b: f64 = rng.random_range(-1.0..=1.0);
-        let a = rng.random_range(b.abs()..=1.0);
-        for (at, x) in [
-            (i * n + j, b),
-            (j * n + i, b),
-            (i * n + i, a),
-            (j * n + j, a),
-        ] {
-            zeros += usize::from(m[at].abs() > zero);
-            zeros -= usize::from(x.abs() > zero);
-            m[at] = x;
-        }
-    }
-    for (m, l) in m.iter_mut().zip(l) {
-        *m += *l;
-    }
 }
 
 #[cfg(test)]
@@ -102,8 +101,8 @@ mod tests {
     fn cell(sparsity: f64) -> Cell {
         Cell {
             sparsity,
-            distribution: Distribution::Normal(0.0, 1.0),
             pairs: Pairs::Uniform,
+            ..Cell::default()
         }
     }
 
@@ -182,5 +181,98 @@ mod tests {
         assert_eq!(all.m[4 * 36..6 * 36], some.m[..]);
         let other = samples(6, 2, &cells, 8, 4, 2);
         assert_ne!(some.m, other.m);
+    }
+
+    #[test]
+    fn kinds_are_read_and_written() {
+        for text in [
+            "normal 0.60",
+            "t:5 0.95 authors",
+            "normal 0.95 authors amplitude 10",
+            "normal 0.80 amplitude 0.3..30 strength 100 rank -2",
+            "normal 0.90 rank +1",
+            "sampled covariance",
+            "sampled correlation",
+        ] {
+            assert_eq!(text.parse::<Kind>().unwrap().to_string(), text);
+        }
+        for text in [
+            "",
+            "normal",
+            "normal 1",
+            "normal x",
+            "normal 0.9 rank",
+            "normal 0.9 strength 0.5",
+            "normal 0.9 sometimes",
+            "sampled",
+        ] {
+            assert!(text.parse::<Kind>().is_err(), "{text}");
+        }
+    }
+
+    /// Amplitude and strength change what they say and no other bit.
+    #[test]
+    fn amplitude_scales_s_and_strength_scales_columns() {
+        let n = 12;
+        let plain = samples(n, 3, &[cell(0.8)], 1, 0, 5);
+        let amplitude = Amplitude::Fixed(8.0);
+        let loud = Cell {
+            amplitude,
+            ..cell(0.8)
+        };
+        let loud = samples(n, 3, &[loud], 1, 0, 5);
+        assert_eq!(plain.l, loud.l);
+        for i in 0..plain.m.len() {
+            let s = [&plain, &loud].map(|x| x.m[i] - x.l[i]);
+            assert!((8.0 * s[0] - s[1]).abs() < 1e-12, "{s:?}");
+        }
+        // One row: L is the sum of the squares of the columns.
+        let trace = |strength, beyond| {
+            let cell = Cell {
+                strength,
+                beyond,
+                ..cell(0.8)
+            };
+            let count = 4000;
+            let l = samples(2, 3, &[cell], 1, 0, count).l;
+            let sum: f64 = l.chunks_exact(4).map(|x| x[0] + x[3]).sum();
+            sum / (2 * count) as f64
+        };
+        for (strength, beyond, want) in [
+            (1.0, 0, 3.0),
+            (100.0, 0, 1.11),
+            (1.0, 1, 4.0),
+            (1.0, -2, 1.0),
+            (1.0, -9, 1.0),
+        ] {
+            let got = trace(strength, beyond);
+            assert!((got / want - 1.0).abs() < 0.05, "{got} {want}");
+        }
+    }
+
+    #[test]
+    fn samples_surround_the_truth() {
+        let (n, k, count) = (12, 2, 2000);
+        for units in [Units::Covariance, Units::Correlation] {
+            let all = samples(n, k, &[Kind::Sampled(units)], 1, 0, count);
+            let (mut left, mut pairs) = (0.0, 0.0);
+            for (m, l) in all.m.chunks(n * n).zip(all.l.chunks(n * n)) {
+                for i in 0..n {
+                    if units == Units::Correlation {
+                        assert!((m[i * n + i] - 1.0).abs() < 1e-12);
+                    }
+                    for j in 0..i {
+                        assert_eq!(m[i * n + j], m[j * n + i]);
+                        left += m[i * n + j] - l[i * n + j];
+                        pairs += 1.0;
+                    }
+                }
+            }
+            let mean: f64 = left / pairs;
+            assert!(mean.abs() < 0.005, "{units}: {mean}");
+        }
+        // Never a factor of less than full rank, even where assets are many.
+        let all = samples(70, 2, &[Kind::Sampled(Units::Covariance)], 1, 0, 20);
+        assert!(all.m.iter().all(|x| x.is_finite()));
     }
 }
