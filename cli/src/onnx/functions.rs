@@ -7,7 +7,9 @@ use super::body::{Body, DOMAIN, Name};
 use super::constants::{LEAST, TINY};
 use super::proto::{Attribute, Function, OperatorSet};
 use denise::unrolled::Curvature;
-use denise::unrolled::{GRAM_RIDGE, NYSTROM_PIVOT, RIDGE, RMS_LIMIT, ROUNDS};
+use denise::unrolled::{NYSTROM_PIVOT, RIDGE, RMS_LIMIT};
+const GRAM_RIDGE: f64 = 1e-6;
+const ROUNDS: usize = 4;
 
 /// The weights of a layer, attributes of its node.
 pub(super) const WEIGHTS: [&str; 7] = ["alpha", "beta", "gamma", "delta", "sigma", "eta", "mu"];

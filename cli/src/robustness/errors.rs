@@ -132,6 +132,7 @@ fn matrices(plan: &Plan<'_>, kind: &Kind) -> (Vec<f64>, Vec<f64>) {
         sparsity: kind.sparsity,
         distribution: Distribution::Normal(0.0, 1.0),
         pairs: plan.pairs,
+        ..Cell::default()
     };
     let mut data = samples(kind.n, kind.true_k, &[cell], plan.seed, 0, plan.count);
     // Where nothing is to be multiplied, nothing is to be rounded.
