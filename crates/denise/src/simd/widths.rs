@@ -39,7 +39,7 @@ impl Real for f64 {
     const ONE: Self = 1.0;
     const MAX: Self = f64::MAX;
     const TINY: Self = f64::MIN_POSITIVE;
-    const PARALLEL: Self = (64.0 * f64::EPSILON) * (64.0 * f64::EPSILON);
+    const PARALLEL: Self = 1e-18;
     const NAN: Self = f64::NAN;
     #[inline(always)]
     fn from_f64(x: f64) -> Self {

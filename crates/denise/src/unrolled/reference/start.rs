@@ -8,7 +8,7 @@ use super::super::{BOUND, DIRECTION, EXTRA, NYSTROM_PIVOT, RMS_LIMIT, SPREAD};
 use nalgebra::{DMatrix, DVector};
 
 /// A column of which less than the root of this is left counts as parallel to those before it.
-const PARALLEL: f64 = (64.0 * f64::EPSILON) * (64.0 * f64::EPSILON);
+const PARALLEL: f64 = 1e-18;
 
 /// U₀ of rank at most `k` for a symmetric M.
 pub fn start(m: &DMatrix<f64>, k: usize) -> DMatrix<f64> {
