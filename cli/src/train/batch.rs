@@ -12,14 +12,29 @@ pub struct Batch {
     pub size: usize,
     /// M̂.
     pub m: Tensor<3>,
-    /// Û₀ of every M̂, then of every clipped M̂: 2B×k×n.
-    pub starts: Tensor<3>,
+    /// Û₀ of M̂ and of the clipped M̂, B×k×n each.
+    pub starts: [Tensor<3>; 2],
     /// The usual size of an entry of M̂ off the diagonal, B×1×1.
     pub typical: Tensor<3>,
     /// What each matrix was divided by, B×1×1.
     pub scale: Tensor<3>,
     /// L₀ in the same units, where it is known.
     pub l: Option<Tensor<3>>,
+}
+
+impl Batch {
+    /// Some of its matrices.
+    pub fn part(&self, begin: usize, count: usize) -> Batch {
+        let some = |x: &Tensor<3>| x.clone().narrow(0, begin, count);
+        Batch {
+            size: self.size,
+            m: some(&self.m),
+            starts: self.starts.each_ref().map(some),
+            typical: some(&self.typical),
+            scale: some(&self.scale),
+            l: self.l.as_ref().map(some),
+        }
+    }
 }
 
 /// Makes batches of one size.
@@ -53,17 +68,19 @@ impl Batches {
             .map(|m| Prepared::new(n, k, m))
             .collect();
         let count = all.len();
-        let starts = |of: fn(&Prepared) -> &DMatrix<f64>| all.iter().flat_map(move |x| of(x));
+        let each = |of: fn(&Prepared) -> &DMatrix<f64>| all.iter().flat_map(of);
         let l = l.map(|l| {
             let rows = l.chunks_exact(n * n).zip(&all);
             rows.flat_map(|(l, x)| l.iter().map(|l| l / x.scale))
         });
         // nalgebra goes column by column: that is k×n in rows.
-        let plain = starts(|x| &x.plain);
         Batch {
             size: 0,
-            m: self.tensor(starts(|x| &x.m), [count, n, n]),
-            starts: self.tensor(plain.chain(starts(|x| &x.robust)), [2 * count, k, n]),
+            m: self.tensor(each(|x| &x.m), [count, n, n]),
+            starts: [
+                self.tensor(each(|x| &x.plain), [count, k, n]),
+                self.tensor(each(|x| &x.robust), [count, k, n]),
+            ],
             typical: self.tensor(all.iter().map(|x| &x.typical), [count, 1, 1]),
             scale: self.tensor(all.iter().map(|x| &x.scale), [count, 1, 1]),
             l: l.map(|l| self.tensor(l, [count, n, n])),

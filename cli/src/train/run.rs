@@ -130,6 +130,9 @@ pub fn run(
         if state.step % config.every == 0 || state.step == config.steps {
             validate(learner, &mut state, task)?;
             let score = state.scores[state.scores.len() - 1].1;
+            // Of all steps since the last time: those on other sizes have other losses.
+            let recent = &state.losses[state.losses.len().saturating_sub(config.every)..];
+            let loss = recent.iter().map(|x| x.1).sum::<f64>() / recent.len() as f64;
             bar.set_message(format!("loss {loss:.4}, validation {score:.6}"));
             let line = serde_json::json!({
                 "step": state.step, "loss": loss, "validation": score, "rate": now, "gradient": norm,

@@ -57,7 +57,7 @@ impl Graph {
         let [count, ..] = batch.m.dims();
         let both = FORKED.min(self.curvatures.len());
         let state = State {
-            u: batch.starts.clone(),
+            u: Tensor::cat(batch.starts.to_vec(), 0),
             mean: Tensor::zeros([2 * count, 1, 1], &batch.m.device()),
         };
         // The robust starts follow the plain ones, as if the batch were twice as large.

@@ -12,10 +12,17 @@ use denise::unrolled::{Curvature, Layer};
 use denise::{Model, Options};
 use denise_data::files::FileError;
 use graph::{Graph, WEIGHTS};
+use rayon::prelude::*;
 use std::path::Path;
 use weights::{confine, free, layer, pull_back};
 
 pub use weights::initial;
+
+/// A batch is computed in equal parts of at most so many matrices, on as many threads as there are. The parts, and with
+/// them all bits, do not depend on the threads.
+const PART: usize = 140;
+/// An error that should not occur.
+const LOST: &str = "no gradient reached the weights";
 
 /// Learns the weights of all layers, on matrices of one or more sizes.
 pub struct Unrolled {
@@ -72,16 +79,44 @@ impl Learner for Unrolled {
             .map(|x| x as f32)
             .collect();
         let data = TensorData::new(numbers, [layers.len(), WEIGHTS]);
-        let weights = Tensor::<2>::from_data(data, &self.device).require_grad();
-        let u = self.graphs[batch.size].forward(batch, &weights);
-        let loss = loss(u.clone().swap_dims(1, 2).matmul(u))?;
+        let [count, ..] = batch.m.dims();
+        let each = count.div_ceil(count.div_ceil(PART));
+        // Every part has weights of its own, so that no thread waits for another.
+        let parts: Vec<(Tensor<2>, Tensor<3>)> = (0..count)
+            .step_by(each)
+            .collect::<Vec<usize>>()
+            .into_par_iter()
+            .map(|begin| {
+                let weights = Tensor::from_data(data.clone(), &self.device).require_grad();
+                let some = batch.part(begin, each.min(count - begin));
+                let u = self.graphs[batch.size].forward(&some, &weights);
+                (weights, u.clone().swap_dims(1, 2).matmul(u))
+            })
+            .collect();
+        let l = parts.iter().map(|(_, l)| l.clone().detach()).collect();
+        let l = Tensor::cat(l, 0).detach().require_grad();
+        let loss = loss(l.clone())?;
         let value: Vec<f32> = loss.clone().into_data().try_into_vec()?;
-        let gradients = loss.backward();
-        let gradient = weights
-            .grad(&gradients)
-            .ok_or("no gradient reached the weights")?;
-        let gradient: Vec<f32> = gradient.into_data().try_into_vec()?;
-        let gradient: Vec<f64> = gradient.iter().map(|&x| f64::from(x)).collect();
+        let slope = l.grad(&loss.backward()).ok_or(LOST)?;
+        let slope: Vec<f32> = slope.into_data().try_into_vec()?;
+        let gradients: Vec<Option<Tensor<2>>> = parts
+            .into_par_iter()
+            .enumerate()
+            .map(|(part, (weights, l))| {
+                let [_, n, _] = l.dims();
+                let slope = &slope[part * each * n * n..][..l.shape().num_elements()];
+                let slope = TensorData::new(slope.to_vec(), l.dims());
+                let slope = Tensor::<3>::from_data(slope, &self.device);
+                weights.grad(&(l * slope).sum().backward())
+            })
+            .collect();
+        let mut gradient = vec![0.0; layers.len() * WEIGHTS];
+        for part in gradients {
+            let part: Vec<f32> = part.ok_or(LOST)?.into_data().try_into_vec()?;
+            for (sum, x) in gradient.iter_mut().zip(part) {
+                *sum += f64::from(x);
+            }
+        }
         let rows = gradient.as_chunks::<WEIGHTS>().0;
         let free = layers.iter().zip(rows).flat_map(|(x, g)| pull_back(x, g));
         Ok((f64::from(value[0]), free.collect()))
