@@ -49,7 +49,7 @@ pub(super) fn dense_to_bytes(network: &Network, metadata: &[(String, String)]) -
 fn graph(network: &Network) -> Graph {
     let (n, k) = (network.n, network.k);
     let mut b = Body::default();
-    let flat = b.reshape("M", &[n * n]);
+    let flat = b.reshape("M", 1, &[n * n]);
     let places = (0..n).flat_map(|i| (0..=i).map(move |j| (i * n + j) as i64));
     let places = b.list(&places.collect::<Vec<_>>());
     let mut x = b.op_with("Gather", &[&flat, &places], vec![Attribute::int("axis", 1)]);
@@ -68,8 +68,9 @@ fn graph(network: &Network) -> Graph {
             Activation::Sigmoid => b.op("Sigmoid", &[&x]),
         };
     }
-    let u = b.reshape(&x, &[n, k]);
-    let transposed = b.transpose(&u);
+    let u = b.reshape(&x, 1, &[n, k]);
+    let order = Attribute::ints("perm", &[0, 2, 1]);
+    let transposed = b.op_with("Transpose", &[&u], vec![order]);
     let l = b.matmul(&u, &transposed);
     let s = b.sub("M", &l);
     b.give(&l, "L");

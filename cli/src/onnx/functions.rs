@@ -1,15 +1,14 @@
 //! What the nodes of the file mean: its functions, spelt in standard operators.
 //!
-//! They follow the library's kernels step by step, for a whole batch at once. k×k systems are solved by
+//! They follow `denise::unrolled::reference` step by step, for a whole batch at once. Values have four axes: the batch,
+//! the ways that a matrix is going (see [`super::fork`]), rows and columns. k×k systems are solved by
 //! elimination, unrolled over k: every step takes the first row and column off and updates the rest.
 
 use super::body::{Body, DOMAIN, Name};
 use super::constants::{LEAST, TINY};
 use super::proto::{Attribute, Function, OperatorSet};
-use denise::unrolled::Curvature;
-use denise::unrolled::{NYSTROM_PIVOT, RIDGE, RMS_LIMIT};
-const GRAM_RIDGE: f64 = 1e-6;
-const ROUNDS: usize = 4;
+use super::{fork, start};
+use denise::unrolled::{Curvature, RIDGE, RMS_LIMIT};
 
 /// The weights of a layer, attributes of its node.
 pub(super) const WEIGHTS: [&str; 7] = ["alpha", "beta", "gamma", "delta", "sigma", "eta", "mu"];
@@ -34,15 +33,15 @@ pub(super) fn operator_sets() -> Vec<OperatorSet> {
 
 /// All functions of a file, for the layers that it has.
 pub(super) fn all(n: usize, k: usize, curvatures: &[Curvature]) -> Vec<Function> {
-    let mut functions = vec![normalise(n), whiten(n, k), start(n), finish()];
-    if !curvatures.is_empty() {
-        functions.push(solve(k));
-    }
+    let mut functions = vec![normalise(n), finish()];
+    functions.extend(start::functions(n, k));
+    functions.extend(fork::functions(n, k));
+    functions.push(solve(k));
     functions.extend(curvatures.iter().map(|&curvature| layer(n, k, curvature)));
     functions
 }
 
-fn function(
+pub(super) fn function(
     name: &str,
     doc: &str,
     (input, output, attribute): (&[&str], &[&str], &[&str]),
@@ -64,18 +63,19 @@ fn function(
 /// M from the lower triangle of X, its scale s, and M / s.
 fn normalise(n: usize) -> Function {
     let mut b = Body::default();
-    let mirrored = b.transpose("X");
-    let m = b.op("Where", &["lower", "X", &mirrored]);
+    let x = b.unsqueeze("X", 1);
+    let mirrored = b.transpose(&x);
+    let m = b.op("Where", &["lower", &x, &mirrored]);
     // Divided before it is summed: the trace of a finite matrix may overflow.
     let shares = b.times(&m, 1.0 / n as f64);
     let zero = b.number(0.0);
     let diagonal = b.op("Where", &["diagonal", &shares, &zero]);
-    let trace = b.sum(&diagonal, &[1, 2]);
+    let trace = b.sum(&diagonal, &[2, 3]);
     let sizes = b.op("Abs", &[&shares]);
     let largest = b.op_with(
         "ReduceMax",
         &[&sizes],
-        vec![Attribute::ints("axes", &[1, 2])],
+        vec![Attribute::ints("axes", &[2, 3])],
     );
     let s = b.op("Max", &[&trace, &largest]);
     let most = b.number(f64::from(f32::MAX));
@@ -92,123 +92,10 @@ fn normalise(n: usize) -> Function {
     function("Normalise", doc, signature, b)
 }
 
-/// Y C⁻ᵀ, where C is the Cholesky factor of G, column by column.
-///
-/// G may be indefinite. What is left of its diagonal bounds the entries of C, which changes nothing for
-/// a positive semidefinite matrix; and no entry of the result exceeds n.
-fn whiten(n: usize, k: usize) -> Function {
-    let mut b = Body::default();
-    let identity = b.identity(k);
-    let diagonal = b.mul("G", &identity);
-    let diagonal = b.sum(&diagonal, &[2]);
-    let size = b.op("Abs", &[&diagonal]);
-    let size = b.sum(&size, &[1, 2]);
-    let ridge = b.attribute("ridge");
-    let ridge = b.mul(&size, &ridge);
-    let least = b.attribute("least");
-    let least = b.times_plus_tiny(&size, &least);
-    let zero = b.number(0.0);
-
-    // What is left of G, of its diagonal, and of Y.
-    let mut g = "G".to_owned();
-    let mut pivots = b.add(&diagonal, &ridge);
-    let mut y = "Y".to_owned();
-    let mut columns: Vec<Name> = Vec::new();
-    for left in (1..=k).rev() {
-        let last = left == 1;
-        let (pivot, next_pivots) = first(&mut b, &pivots, 1, left);
-        let (column, next_y) = first(&mut b, &y, 2, left);
-        let pivot = b.op("Max", &[&pivot, &least]);
-        let root = b.op("Sqrt", &[&pivot]);
-        let q = b.div(&column, &root);
-        let q = b.clip(&q, n as f64);
-        if !last {
-            let (_, below) = b.split_first(&g, 1, left);
-            let (column, block) = b.split_first(&below, 2, left);
-            let x = b.div(&column, &root);
-            let most = b.op("Max", &[&next_pivots, &zero]);
-            let most = b.op("Sqrt", &[&most]);
-            let x = b.op("Min", &[&x, &most]);
-            let least = b.op("Neg", &[&most]);
-            let x = b.op("Max", &[&x, &least]);
-            let across = b.transpose(&x);
-            let product = b.mul(&x, &across);
-            g = b.sub(&block, &product);
-            let square = b.mul(&x, &x);
-            pivots = b.sub(&next_pivots, &square);
-            let product = b.mul(&q, &across);
-            y = b.sub(&next_y, &product);
-        }
-        columns.push(q);
-    }
-    let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
-    let q = b.concat(&columns, 2);
-    b.give(&q, "Q");
-    let signature: (&[_], &[_], &[_]) = (&["G", "Y"], &["Q"], &["ridge", "least"]);
-    let doc = "Q = Y C^-T, where C is the lower Cholesky factor of G + ridge tr|G| I with pivots of at \
-               least `least` tr|G|, and tr|G| is the sum of the diagonal's absolute values.";
-    function("Whiten", doc, signature, b)
-}
-
-/// The first slice and the others, of which there may be none: then both names are the same.
-fn first(b: &mut Body, a: &str, axis: i64, len: usize) -> (Name, Name) {
-    if len == 1 {
-        (a.to_owned(), a.to_owned())
-    } else {
-        b.split_first(a, axis, len)
-    }
-}
-
-/// U₀: orthogonal iteration from Ω, then the Nyström factor.
-fn start(n: usize) -> Function {
-    let mut b = Body::default();
-    let mut q = "Omega".to_owned();
-    for round in 1..=ROUNDS {
-        let next = format!("Q{round}");
-        let y = b.matmul("N", &q);
-        let across = b.transpose(&y);
-        let gram = b.matmul(&across, &y);
-        b.call(
-            "Whiten",
-            &[&gram, &y],
-            &[&next],
-            whitening(GRAM_RIDGE, LEAST * GRAM_RIDGE),
-        );
-        q = next;
-    }
-    let y = b.matmul("N", &q);
-    let across = b.transpose(&q);
-    let core = b.matmul(&across, &y);
-    b.call(
-        "Whiten",
-        &[&core, &y],
-        &["Y"],
-        whitening(0.0, NYSTROM_PIVOT),
-    );
-    // Indefinite input can make U₀ large.
-    let limit = b.number(RMS_LIMIT.powi(2));
-    let size = mean_square(&mut b, "Y", n);
-    let size = b.op("Max", &[&size, &limit]);
-    let shrink = b.div(&limit, &size);
-    let shrink = b.op("Sqrt", &[&shrink]);
-    let u = b.mul("Y", &shrink);
-    b.give(&u, "U");
-    let signature: (&[_], &[_], &[_]) = (&["N", "Omega"], &["U"], &[]);
-    let doc = "U: a first factor of N = U U^T + S, from orthogonal iteration.";
-    function("Start", doc, signature, b)
-}
-
-fn whitening(ridge: f64, least: f64) -> Vec<Attribute> {
-    vec![
-        Attribute::float("ridge", ridge as f32),
-        Attribute::float("least", least as f32),
-    ]
-}
-
 /// The mean |u_i|² over the rows.
-fn mean_square(b: &mut Body, u: &str, n: usize) -> Name {
+pub(super) fn mean_square(b: &mut Body, u: &str, n: usize) -> Name {
     let squares = b.mul(u, u);
-    let sum = b.sum(&squares, &[1, 2]);
+    let sum = b.sum(&squares, &[2, 3]);
     b.times(&sum, 1.0 / n as f64)
 }
 
@@ -217,7 +104,7 @@ fn solve(k: usize) -> Function {
     let mut b = Body::default();
     let identity = b.identity(k);
     let diagonal = b.mul("A", &identity);
-    let trace = b.sum(&diagonal, &[2, 3]);
+    let trace = b.sum(&diagonal, &[3, 4]);
     let (ridge, least) = (b.number(RIDGE), b.number(LEAST * RIDGE));
     let ridge = b.times_plus_tiny(&trace, &ridge);
     let least = b.times_plus_tiny(&trace, &least);
@@ -225,7 +112,7 @@ fn solve(k: usize) -> Function {
 
     // What is left of A and of the right-hand side, a column for every row.
     let mut a = b.add("A", &ridge);
-    let mut rest = b.unsqueeze("B", 3);
+    let mut rest = b.unsqueeze("B", -1);
     // For every step the quotient of right-hand side and pivot, and the multipliers of the rows below.
     let mut steps: Vec<(Name, Option<Name>)> = Vec::new();
     for left in (1..=k).rev() {
@@ -234,10 +121,10 @@ fn solve(k: usize) -> Function {
             steps.push((b.div(&rest, &pivot), None));
             break;
         }
-        let (top, below) = b.split_first(&a, 2, left);
-        let (pivot, row) = b.split_first(&top, 3, left);
-        let (column, block) = b.split_first(&below, 3, left);
-        let (known, next) = b.split_first(&rest, 2, left);
+        let (top, below) = b.split_first(&a, -2, left);
+        let (pivot, row) = b.split_first(&top, -1, left);
+        let (column, block) = b.split_first(&below, -1, left);
+        let (known, next) = b.split_first(&rest, -2, left);
         let pivot = b.op("Max", &[&pivot, &least]);
         let multipliers = b.div(&column, &pivot);
         let product = b.mul(&multipliers, &row);
@@ -251,14 +138,14 @@ fn solve(k: usize) -> Function {
         d = Some(match (d, multipliers) {
             (Some(d), Some(multipliers)) => {
                 let product = b.mul(&multipliers, &d);
-                let sum = b.sum(&product, &[2]);
+                let sum = b.sum(&product, &[3]);
                 let x = b.sub(&quotient, &sum);
-                b.concat(&[&x, &d], 2)
+                b.concat(&[&x, &d], -2)
             }
             _ => quotient,
         });
     }
-    let axis = b.list(&[3]);
+    let axis = b.list(&[-1]);
     let d = b.op("Squeeze", &[&d.unwrap_or_default(), &axis]);
     b.give(&d, "D");
     let signature: (&[_], &[_], &[_]) = (&["A", "B"], &["D"], &[]);
@@ -275,10 +162,11 @@ fn layer(n: usize, k: usize, curvature: Curvature) -> Function {
     let low = b.matmul("U", &across);
     let r = b.sub("N", &low);
 
-    // The weights w, and w R.
-    let square = b.mul("m", "m");
-    let scale = affine(&mut b, &alpha, &square, &beta);
-    let diagonal_scale = affine(&mut b, &gamma, &square, &delta);
+    // The weights w, and w R. Thresholds are relative to the size of L, and not to N, which outliers may dominate.
+    let size = mean_square(&mut b, "U", n);
+    let squares = [b.square("m"), b.square(&size)];
+    let scale = threshold(&mut b, &squares, [&alpha, &beta]);
+    let diagonal_scale = threshold(&mut b, &squares, [&gamma, &delta]);
     let scales = b.op("Where", &["diagonal", &diagonal_scale, &scale]);
     let one = b.number(1.0);
     let trust = b.op("Where", &["diagonal", &sigma, &one]);
@@ -290,39 +178,39 @@ fn layer(n: usize, k: usize, curvature: Curvature) -> Function {
     let right = b.matmul(&c, "U");
 
     // The step d of every row.
-    let d = match curvature {
+    match curvature {
         Curvature::Shared => {
             let gram = b.matmul(&across, "U");
-            let gram = b.unsqueeze(&gram, 1);
+            let gram = b.unsqueeze(&gram, -3);
+            // The row's mean weight is a factor of its whole system. It may be zero, and then b_i is too.
+            let total = b.sum(&w, &[3]);
+            let mean = b.times(&total, 1.0 / n as f64);
+            let tiny = b.number(TINY);
+            let mean = b.max(&mean, &tiny);
+            let right = b.div(&right, &mean);
             b.call("Solve", &[&gram, &right], &["D"], Vec::new());
-            let total = b.sum(&w, &[2]);
-            let n = b.number(n as f64);
-            let factor = b.div(&n, &total);
-            b.mul("D", &factor)
         }
         Curvature::Own => {
-            let (down, along) = (b.unsqueeze("U", 3), b.unsqueeze("U", 2));
+            let (down, along) = (b.unsqueeze("U", -1), b.unsqueeze("U", -2));
             let products = b.mul(&down, &along);
-            let products = b.reshape(&products, &[n, k * k]);
+            let products = b.reshape(&products, 2, &[n, k * k]);
             let a = b.matmul(&w, &products);
-            let a = b.reshape(&a, &[n, k, k]);
+            let a = b.reshape(&a, 2, &[n, k, k]);
             b.call("Solve", &[&a, &right], &["D"], Vec::new());
-            "D".to_owned()
         }
-    };
+    }
 
     // A long step is shortened smoothly.
-    let size = mean_square(&mut b, "U", n);
     let most = b.number(RMS_LIMIT.powi(2));
     let limit = b.op("Min", &[&size, &most]);
     let factor = b.number(16.0);
     let limit = b.times_plus_tiny(&limit, &factor);
-    let d_square = b.mul(&d, &d);
-    let length = b.sum(&d_square, &[2]);
+    let d_square = b.square("D");
+    let length = b.sum(&d_square, &[3]);
     let length = b.add(&limit, &length);
     let damping = b.div(&limit, &length);
     let damping = b.mul(&eta, &damping);
-    let step = b.mul(&damping, &d);
+    let step = b.mul(&damping, "D");
     let moved = b.add("U", &step);
     let momentum = b.sub("U", "V");
     let momentum = b.mul(&mu, &momentum);
@@ -331,7 +219,7 @@ fn layer(n: usize, k: usize, curvature: Curvature) -> Function {
     let sizes = b.op("Abs", &[&r]);
     let zero = b.number(0.0);
     let sizes = b.op("Where", &["diagonal", &zero, &sizes]);
-    let total = b.sum(&sizes, &[1, 2]);
+    let total = b.sum(&sizes, &[2, 3]);
     let mean = b.times(&total, 1.0 / (n * (n - 1)) as f64);
     b.give(&next, "W");
     b.give(&mean, "mean");
@@ -350,10 +238,11 @@ fn layer(n: usize, k: usize, curvature: Curvature) -> Function {
     function(layer_name(curvature), doc, signature, b)
 }
 
-/// a·x + c.
-fn affine(b: &mut Body, a: &str, x: &str, c: &str) -> Name {
-    let product = b.mul(a, x);
-    b.add(&product, c)
+/// The sum of two values, each times its weight, which is positive even if both are zero.
+fn threshold(b: &mut Body, values: &[Name; 2], weights: [&str; 2]) -> Name {
+    let of_mean = b.mul(weights[0], &values[0]);
+    let of_size = b.times_plus_tiny(&values[1], weights[1]);
+    b.add(&of_mean, &of_size)
 }
 
 /// U, L = s U Uᵀ and S = M − L. L is symmetric to the bit, whatever the order in which a runtime adds.
@@ -361,7 +250,7 @@ fn finish() -> Function {
     let mut b = Body::default();
     // NaN if an entry of M is not finite, and then so is every result, as in the library.
     let poison = b.times("M", 0.0);
-    let poison = b.sum(&poison, &[1, 2]);
+    let poison = b.sum(&poison, &[2, 3]);
     let root = b.op("Sqrt", &["s"]);
     let factor = b.mul("F", &root);
     let u = b.add(&factor, &poison);
@@ -371,14 +260,16 @@ fn finish() -> Function {
     let mirrored = b.transpose(&low);
     let low = b.op("Where", &["lower", &low, &mirrored]);
     let most = f64::from(f32::MAX);
-    let low = b.clip(&low, most);
+    let low = b.clip(&low, -most, most);
     let sparse = b.sub("M", &low);
-    let sparse = b.clip(&sparse, most);
+    let sparse = b.clip(&sparse, -most, most);
     let l = b.add(&low, &poison);
     let s = b.add(&sparse, &poison);
-    b.give(&u, "U");
-    b.give(&l, "L");
-    b.give(&s, "S");
+    let axis = b.list(&[1]);
+    for (value, name) in [(u, "U"), (l, "L"), (s, "S")] {
+        let value = b.op("Squeeze", &[&value, &axis]);
+        b.give(&value, name);
+    }
     let signature: (&[_], &[_], &[_]) = (&["M", "s", "F", "lower"], &["U", "L", "S"], &[]);
     let doc = "U = sqrt(s) F, L = U U^T, S = M - L.";
     function("Finish", doc, signature, b)

@@ -1,10 +1,9 @@
 //! The graph: one node for each part of the network.
 
-use super::body::Body;
+use super::body::{Body, Name};
 use super::functions::{WEIGHTS, layer_name};
 use super::proto::{Attribute, Graph, Tensor, Value};
-use denise::unrolled::Layer;
-use denise::unrolled::omega;
+use denise::unrolled::{FORKED, Layer};
 
 /// The network from input M to outputs U, L and S.
 pub(super) fn network(n: usize, k: usize, layers: &[Layer]) -> Graph {
@@ -14,8 +13,6 @@ pub(super) fn network(n: usize, k: usize, layers: &[Layer]) -> Graph {
     let column = b.tensor(Tensor::ints(&[1, n], &index));
     let lower = b.op("GreaterOrEqual", &[&row, &column]);
     let diagonal = b.op("Equal", &[&row, &column]);
-    let omega: Vec<f32> = omega(n, k).map(|x| x as f32).collect();
-    let omega = b.tensor(Tensor::floats(&[n, k], &omega));
 
     b.call(
         "Normalise",
@@ -23,21 +20,33 @@ pub(super) fn network(n: usize, k: usize, layers: &[Layer]) -> Graph {
         &["symmetric", "normal", "scale"],
         Vec::new(),
     );
-    b.call("Start", &["normal", &omega], &["U0"], Vec::new());
-    // Before the first layer there is no momentum, and no residual has been seen.
-    let mut previous = "U0".to_owned();
-    let mut u = previous.clone();
-    let mut mean = b.number(0.0);
-    for (t, layer) in layers.iter().enumerate() {
-        let (next, next_mean) = (format!("U{}", t + 1), format!("m{}", t + 1));
-        b.call(
-            layer_name(layer.curvature),
-            &["normal", &u, &previous, &mean, &diagonal],
-            &[&next, &next_mean],
-            weights(layer),
-        );
-        (previous, u, mean) = (u, next, next_mean);
-    }
+    b.call(
+        "Fork",
+        &["normal", &diagonal],
+        &["both", "starts", "usual"],
+        Vec::new(),
+    );
+    b.call("Start", &["starts", &diagonal], &["V0"], Vec::new());
+    let (forked, rest) = layers.split_at(FORKED.min(layers.len()));
+    // No residual has been seen yet.
+    let none = b.number(0.0);
+    let begin = ("V0".to_owned(), none);
+    let (both, means) = run(&mut b, ("both", &diagonal), ("V", 0), begin, forked);
+    let u = format!("U{}", forked.len());
+    let mean = format!("{u}_mean");
+    b.call(
+        "Join",
+        &["normal", "usual", &both, &means, &diagonal],
+        &[&u, &mean],
+        Vec::new(),
+    );
+    let (u, _) = run(
+        &mut b,
+        ("normal", &diagonal),
+        ("U", forked.len()),
+        (u, mean),
+        rest,
+    );
     b.call(
         "Finish",
         &["symmetric", "scale", &u, &lower],
@@ -54,6 +63,30 @@ pub(super) fn network(n: usize, k: usize, layers: &[Layer]) -> Graph {
             Value::batch_of("S", n, n),
         ],
     }
+}
+
+/// A node per layer, the first without momentum. Takes and gives U and the mean |R_ij| that the layer before saw.
+/// Values are named after how many layers came before, `done` to begin with.
+fn run(
+    b: &mut Body,
+    (m, diagonal): (&str, &str),
+    (letter, done): (&str, usize),
+    (mut u, mut mean): (Name, Name),
+    layers: &[Layer],
+) -> (Name, Name) {
+    let mut previous = u.clone();
+    for (t, layer) in layers.iter().enumerate() {
+        let t = done + t + 1;
+        let (next, next_mean) = (format!("{letter}{t}"), format!("{letter}{t}_mean"));
+        b.call(
+            layer_name(layer.curvature),
+            &[m, &u, &previous, &mean, diagonal],
+            &[&next, &next_mean],
+            weights(layer),
+        );
+        (previous, u, mean) = (u, next, next_mean);
+    }
+    (u, mean)
 }
 
 /// A layer's weights as attributes of its node.

@@ -1,7 +1,8 @@
 use super::proto::{Function, Model, Node};
 use super::write::to_bytes;
-use super::{functions, write};
-use denise::unrolled::{Curvature, File, Layer};
+use super::{functions, start, write};
+use denise::unrolled::{Curvature, File, Layer, reference};
+use nalgebra::DMatrix;
 use prost::Message;
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -46,8 +47,8 @@ fn the_graph_holds_together_for_any_size_and_layers() {
         ..builtin[0]
     };
     let (shared, own) = ([of(Curvature::Shared)], [of(Curvature::Own)]);
-    for layers in [&builtin[..], &shared, &own] {
-        for (n, k) in [(2, 1), (3, 2), (20, 3), (40, 32)] {
+    for layers in [&builtin[..], &builtin[..2], &shared, &own] {
+        for (n, k) in [(2, 1), (2, 2), (3, 2), (20, 3), (40, 32)] {
             let model = decode(&to_bytes(n, k, layers, &[]));
             let graph = model.graph.expect("a graph");
             let outputs = ["U", "L", "S"].map(str::to_owned);
@@ -71,6 +72,53 @@ fn the_graph_holds_together_for_any_size_and_layers() {
     }
 }
 
+/// The library's own interpreter of graphs against its specification.
+#[test]
+fn the_graph_computes_what_the_reference_does() {
+    let builtin = File::builtin().unwrap().layers;
+    // The smaller n is beside k, the more a rounding changes L.
+    for (n, k) in [(6, 1), (10, 2), (12, 1), (20, 3), (33, 6)] {
+        for count in [1, 2, 3, builtin.len()] {
+            let layers = &builtin[..count];
+            let bytes = to_bytes(n, k, layers, &[]);
+            let compared = denise::onnx::check_unrolled(&bytes, n, k, |m| {
+                let m = DMatrix::from_fn(n, n, |i, j| f64::from(m[i * n + j]));
+                let l = reference::decompose(&m, k, layers).l;
+                l.iter().map(|&x| x as f32).collect()
+            });
+            assert_eq!(compared, Ok(true), "n = {n}, k = {k}, {count} layers");
+        }
+    }
+}
+
+#[test]
+fn rotations_at_once_are_those_one_after_the_other() {
+    for (k, width) in [(1, 2), (2, 2), (1, 3), (3, 5), (4, 5), (6, 8)] {
+        let mut expected = Vec::new();
+        for sweep in 0..3 {
+            for a in 0..width {
+                let pairs = (a + 1..width).map(|c| (a, c));
+                expected.extend(pairs.filter(|&(a, c)| sweep == 0 || (a < k && k <= c)));
+            }
+        }
+        let groups = start::groups(k, width);
+        for pairs in &groups {
+            let columns: HashSet<usize> = pairs.iter().flat_map(|&(a, c)| [a, c]).collect();
+            assert_eq!(columns.len(), 2 * pairs.len());
+        }
+        // Each column meets the same others in the same order.
+        let found = groups.concat();
+        assert_eq!(found.len(), expected.len());
+        for column in 0..width {
+            let of = |pairs: &[(usize, usize)]| -> Vec<(usize, usize)> {
+                let own = pairs.iter().filter(|&&(a, c)| a == column || c == column);
+                own.copied().collect()
+            };
+            assert_eq!(of(&found), of(&expected));
+        }
+    }
+}
+
 #[test]
 fn weights_read_back_to_the_bit() {
     let mut layers = File::builtin().unwrap().layers;
@@ -87,7 +135,7 @@ fn weights_read_back_to_the_bit() {
         assert!(entries.next().is_none());
         entry.value.as_str()
     };
-    assert_eq!(value("denise.topology"), "unrolled");
+    assert_eq!(value("denise.topology"), "unrolled 2");
     assert_eq!((value("denise.n"), value("denise.k")), ("20", "3"));
     assert_eq!(value("denise.version"), env!("CARGO_PKG_VERSION"));
     assert_eq!(value("note"), note.1);

@@ -1,5 +1,6 @@
 //! The file: graph, functions and metadata, written so that a reader never sees half of it.
 
+use super::constants::TOPOLOGY;
 use super::proto::{Entry, Model};
 use super::{functions, graph};
 use denise::unrolled::{Curvature, Layer};
@@ -42,7 +43,7 @@ pub(crate) fn to_bytes(
     layers: &[Layer],
     metadata: &[(String, String)],
 ) -> Vec<u8> {
-    let metadata = own_metadata("unrolled", n, k, Some(lines(layers)), metadata);
+    let metadata = own_metadata(TOPOLOGY, n, k, Some(lines(layers)), metadata);
     let curvatures: Vec<Curvature> = [Curvature::Shared, Curvature::Own]
         .into_iter()
         .filter(|&curvature| layers.iter().any(|layer| layer.curvature == curvature))

@@ -5,7 +5,7 @@
 //!
 //! | key | value |
 //! |---|---|
-//! | `denise.topology` | `unrolled` |
+//! | `denise.topology` | `unrolled 2`; version 0.1 wrote `unrolled`, whose weights mean something else |
 //! | `denise.n`, `denise.k` | the sizes, in decimal |
 //! | `denise.layers` | one line per layer: `shared` or `own`, then the weights in the order of [`Layer`] |
 //!
@@ -66,7 +66,14 @@ const BUILTIN: &str = include_str!("../../../../models/default.layers").trim_asc
 fn read(bytes: &[u8]) -> Result<File, Error> {
     let metadata = Metadata::find(bytes)?;
     match metadata.topology {
-        Some("unrolled") => {}
+        Some("unrolled 2") => {}
+        Some("unrolled") => {
+            return Err(Error::new(
+                Status::Unsupported,
+                "the file was written by version 0.1 of denise, whose networks had another start and other \
+                 thresholds; train or finetune again with this version",
+            ));
+        }
         Some(_) => {
             return Err(Error::new(
                 Status::Unsupported,

@@ -33,7 +33,7 @@ fn with(entries: &[(&str, &str)]) -> Vec<u8> {
 
 const GOOD: [(&str, &str); 5] = [
     ("author", "anyone"),
-    ("denise.topology", "unrolled"),
+    ("denise.topology", "unrolled 2"),
     ("denise.n", "20"),
     ("denise.k", "3"),
     ("denise.layers", LAYERS),
@@ -85,9 +85,19 @@ fn sizes_and_weights_are_read() {
 fn other_models_are_not_supported() {
     assert_eq!(status(&onnx()), Status::Unsupported);
     assert_eq!(status(&with(&GOOD[..1])), Status::Unsupported);
-    for topology in ["", "dense", "Unrolled", "unrolled "] {
-        let bytes = changed("denise.topology", topology);
-        assert_eq!(status(&bytes), Status::Unsupported);
+    for topology in [
+        "",
+        "dense",
+        "Unrolled 2",
+        "unrolled",
+        "unrolled ",
+        "unrolled 3",
+    ] {
+        let error = read(&changed("denise.topology", topology)).expect_err("must be refused");
+        assert_eq!(error.status, Status::Unsupported);
+        // Whoever has a file of the first version is told what to do.
+        let old = error.message.contains("version 0.1");
+        assert_eq!(old, topology == "unrolled", "{}", error.message);
     }
     assert_eq!(status(&changed("denise.n", "513")), Status::Unsupported);
     assert_eq!(status(&changed("denise.k", "33")), Status::Unsupported);
@@ -184,7 +194,7 @@ fn what_is_no_onnx_is_refused() {
     ];
     // Metadata, but no version and no graph.
     files.push(onnx()[2..].to_vec());
-    files.push(entry("denise.topology", b"unrolled"));
+    files.push(entry("denise.topology", b"unrolled 2"));
     // Fields of the wrong type.
     for tag in [IR_VERSION << 3 | 2, GRAPH << 3, METADATA << 3] {
         files.push([with(&GOOD), number(tag), vec![0]].concat());
