@@ -69,7 +69,7 @@ fn read(bytes: &[u8]) -> Result<File, Error> {
         Some("unrolled 2") => {}
         Some("unrolled") => {
             return Err(Error::new(
-                Status::Unsupported,
+                Status::Format,
                 "the file was written by version 0.1 of denise, whose networks had another start and other \
                  thresholds; train or finetune again with this version",
             ));

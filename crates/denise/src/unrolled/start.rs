@@ -260,7 +260,9 @@ fn interval<V: Vector>(
     let spread = deviation * vectors.number(SPREAD.mul_add(-5.0 / left, SPREAD).max(0.0));
     // Not so small that powers of the largest eigenvalue would drown all others.
     let least = found_square.sqrt() * vectors.number(1.0 / 200.0);
-    let top = (mean + spread).max(least) + vectors.splat(V::Scalar::TINY);
+    // Twice its reciprocal is finite.
+    let tiny = vectors.splat(V::Scalar::TINY) * vectors.number(8.0);
+    let top = (mean + spread).max(least) + tiny;
     let bottom = (mean - spread).min(zero);
     let half = vectors.number(0.5);
     ((top - bottom) * half, (top + bottom) * half)

@@ -119,6 +119,7 @@ fn unsettled(m: &[f64], n: usize, k: usize) -> f64 {
     (&last - before).norm() / last.norm()
 }
 
+/// To 1e-8, as promised: with 34 directions in 41 dimensions some are nearly parallel, and roundings grow.
 #[test]
 fn f64_kernels_match_the_reference() {
     for isa in isas() {
@@ -131,12 +132,12 @@ fn f64_kernels_match_the_reference() {
                 let name = kernel(isa);
                 let error = largest_difference(&got.l, want.l.as_slice()) / scale;
                 assert!(
-                    error < 1e-9,
+                    error < 1e-8,
                     "{name:?} {shapes:?} n = {n}, k = {k}: L differs by {error}"
                 );
                 let error = largest_difference(&got.s, want.s.as_slice()) / scale;
                 assert!(
-                    error < 1e-9,
+                    error < 1e-8,
                     "{name:?} {shapes:?} n = {n}, k = {k}: S differs by {error}"
                 );
                 let mut expected = want.u.transpose().as_slice().to_vec();

@@ -81,7 +81,7 @@ fn filter(m: &DMatrix<f64>, q: DMatrix<f64>, y: &DMatrix<f64>) -> DMatrix<f64> {
     let deviation = (square - mean * mean).max(0.0).sqrt();
     let spread = SPREAD.mul_add(-5.0 / left, SPREAD).max(0.0) * deviation;
     // Not so small that powers of the largest eigenvalue would drown all others.
-    let top = (mean + spread).max(y.norm() / 200.0) + f64::MIN_POSITIVE;
+    let top = (mean + spread).max(y.norm() / 200.0) + 8.0 * f64::MIN_POSITIVE;
     let bottom = (mean - spread).min(0.0);
     let (half, centre) = ((top - bottom) / 2.0, (top + bottom) / 2.0);
     let first = (y - centre * &q) / half;
