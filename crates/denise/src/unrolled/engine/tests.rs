@@ -326,3 +326,55 @@ fn scaling_is_exact_up_to_the_largest_numbers() {
         }
     }
 }
+
+/// A few entries ten times larger than all others.
+fn with_outliers(n: usize, k: usize, seed: u64) -> Vec<f64> {
+    let mut m = matrix(n, k, seed);
+    let largest = m.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
+    for (i, j) in [(0, n - 1), (1, n / 2), (n / 3, n - 2)] {
+        m[i * n + j] += 10.0 * largest;
+        m[j * n + i] = m[i * n + j];
+    }
+    m
+}
+
+#[test]
+fn careful_kernels_match_the_reference() {
+    for isa in isas() {
+        for shapes in [Shapes::Lanes, Shapes::Single] {
+            for (n, k) in [(5, 1), (8, 2), (20, 3), (33, 4)] {
+                for m in [matrix(n, k, 1), with_outliers(n, k, 2)] {
+                    let got = run(n, k, &m, |engine, batch| {
+                        engine.careful = true;
+                        let mut workspace = engine.workspace(isa).unwrap();
+                        engine.run(isa, &mut workspace, batch, shapes).unwrap();
+                    });
+                    let whole = DMatrix::from_row_slice(n, n, &m);
+                    let want = reference::decompose_careful(&whole, k, &builtin());
+                    let error = largest_difference(&got.l, want.l.as_slice()) / want.l.amax();
+                    assert!(error < 1e-7, "{shapes:?} n = {n}, k = {k}: {error}");
+                    assert!(got.reports[0].unsettled.is_finite());
+                }
+            }
+        }
+    }
+}
+
+/// Nothing off the diagonal is typical there, and what is clipped to that is zero.
+#[test]
+fn matrices_with_nothing_off_the_diagonal_are_split() {
+    for (n, k) in [(2, 1), (5, 5), (20, 3)] {
+        for diagonal in [|_| 0.0, |_| 1.0, |i| i as f64, |i: usize| -(i as f64)] {
+            let whole = DMatrix::from_fn(n, n, |i, j| if i == j { diagonal(i) } else { 0.0 });
+            let want = reference::decompose(&whole, k, &builtin());
+            assert!(want.l.iter().all(|x| x.is_finite()), "{n} {k}");
+            let m: Vec<f32> = whole.iter().map(|&x| x as f32).collect();
+            for isa in isas() {
+                for shapes in [Shapes::Lanes, Shapes::Single] {
+                    let got = on(isa, shapes, n, k, &m);
+                    assert!(got.l.iter().all(|x| x.is_finite()), "{n} {k} {shapes:?}");
+                }
+            }
+        }
+    }
+}
