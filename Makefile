@@ -160,7 +160,7 @@ test-header: # it compiles alone without a warning; tests/header.rs: it is the o
 test-library: stage stage-small
 	tests/check_library.sh "$(LIBRARY)" $(ABI) 25000000
 	tests/check_archive.sh "$(STAGE)/lib/libdenise.a"
-	tests/check_library.sh "build/stage-small/lib/libdenise.so.$(ABI)" $(ABI) 1000000
+	tests/check_library.sh "build/stage-small/lib/libdenise.so.$(ABI)" $(ABI) 1200000
 	tests/check_archive.sh build/stage-small/lib/libdenise.a
 
 test-static: stage

@@ -1,7 +1,7 @@
 //! Two starts, one from M̂ and one from a clipped M̂, become one after the first layers. `reference/fork.rs` says how.
 
 use super::buffers::Buffers;
-use super::rank::{by_rank, by_rank_to};
+use super::rank::by_one;
 use super::rows;
 use super::shape::Shape;
 use super::start::gram_schmidt;
@@ -10,27 +10,33 @@ use super::{BOUND, CUT, GATE};
 use crate::simd::{Real, Vector, Vectors};
 
 /// The usual size of an entry off the diagonal: the mean |M_ij|, in which none counts with more than twice the mean.
-#[inline(always)]
+#[inline(never)]
 pub(super) fn typical<V: Vector>(shape: impl Shape<V>, buffers: &mut Buffers<'_, V>) -> V {
     let vectors = shape.vectors();
-    let Buffers { m, sums, .. } = buffers;
-    let n = shape.n() as f64;
-    let share = vectors.number(2.0 / (n * (n - 1.0)));
-    let mut most = vectors.splat(V::Scalar::MAX);
-    let mut usual = vectors.zero();
-    for _ in 0..5 {
-        usual = shape.sum_pairs(
-            sums,
-            #[inline(always)]
-            |at| vectors.load(&m[at]).abs().min(most),
-        ) * share;
-        most = usual * vectors.number(BOUND);
-    }
-    usual
+    vectors.vectorize(
+        #[inline(always)]
+        || {
+            let Buffers { m, sums, .. } = buffers;
+            let n = shape.n() as f64;
+            let share = vectors.number(2.0 / (n * (n - 1.0)));
+            let mut most = vectors.splat(V::Scalar::MAX);
+            let mut usual = vectors.zero();
+            for _ in 0..5 {
+                let sum = shape.sum_pairs(
+                    sums,
+                    #[inline(always)]
+                    |at| vectors.load(&m[at]).abs().min(most),
+                );
+                usual = sum * share;
+                most = usual * vectors.number(BOUND);
+            }
+            usual
+        },
+    )
 }
 
 /// Σ |R_ij| over j < i, where none counts with more than a share of a typical entry of M. w and c are overwritten.
-#[inline(always)]
+#[inline(never)]
 pub(super) fn unexplained<V: Vector>(
     shape: impl Shape<V>,
     k: usize,
@@ -38,20 +44,25 @@ pub(super) fn unexplained<V: Vector>(
     buffers: &mut Buffers<'_, V>,
 ) -> V {
     let vectors = shape.vectors();
-    let Buffers {
-        m, w, c, u, sums, ..
-    } = buffers;
-    let cut = typical * vectors.number(CUT);
-    by_rank_to::<3, V>(
-        vectors,
-        k,
+    vectors.vectorize(
         #[inline(always)]
-        |k| shape.split(k, vectors.one(), m, u, w, c),
-    );
-    shape.sum_pairs(
-        sums,
-        #[inline(always)]
-        |at| vectors.load(&c[at]).abs().min(cut),
+        || {
+            let Buffers {
+                m, w, c, u, sums, ..
+            } = buffers;
+            let cut = typical * vectors.number(CUT);
+            by_one::<3, V>(
+                vectors,
+                k,
+                #[inline(always)]
+                |k| shape.split(k, vectors.one(), m, u, w, c),
+            );
+            shape.sum_pairs(
+                sums,
+                #[inline(always)]
+                |at| vectors.load(&c[at]).abs().min(cut),
+            )
+        },
     )
 }
 
@@ -125,7 +136,7 @@ fn iterate<V: Vector>(
     next: &mut [V::Array],
     least: &mut [V::Array],
 ) {
-    by_rank(
+    by_one::<3, V>(
         vectors,
         k,
         #[inline(always)]

@@ -48,3 +48,24 @@ pub(super) fn by_rank_to<const MOST: usize, V: Vector>(
         ),
     }
 }
+
+/// Calls `body` with k, as a constant if it is `AT`: for loops that are not worth more code.
+#[inline(always)]
+pub(super) fn by_one<const AT: usize, V: Vector>(
+    vectors: Vectors<V>,
+    k: usize,
+    body: impl FnOnce(usize),
+) {
+    let wide = size_of::<<V::Token as Simd>::f32s>() > 16;
+    if wide && k == AT {
+        vectors.vectorize(
+            #[inline(always)]
+            || body(AT),
+        );
+    } else {
+        vectors.vectorize(
+            #[inline(always)]
+            || body(k),
+        );
+    }
+}

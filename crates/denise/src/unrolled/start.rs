@@ -1,7 +1,7 @@
 //! U₀, where the layers start. `reference/start.rs` says what it computes.
 
 use super::buffers::{Buffers, width};
-use super::rank::by_rank;
+use super::rank::by_one;
 use super::rows;
 use super::shape::Shape;
 use super::{RMS_LIMIT, SPREAD};
@@ -131,7 +131,7 @@ fn orthonormalise<V: Vector>(
     least: &mut [V::Array],
 ) {
     let vectors = shape.vectors();
-    by_rank(
+    by_one::<5, V>(
         vectors,
         width,
         #[inline(always)]

@@ -2,14 +2,14 @@
 
 use super::{ENTRIES, Lanes, SIDE};
 use crate::simd::{Vector, Vectors};
-use crate::unrolled::rank::by_rank;
+use crate::unrolled::rank::by_one;
 use crate::unrolled::shape::Multiply;
 use crate::unrolled::triangle::triangle;
 
 impl<V: Vector> Multiply<V> for Lanes<V> {
     #[inline(never)]
     fn multiply(self, k: usize, matrix: &[V::Array], x: &[V::Array], out: &mut [V::Array]) {
-        by_rank(
+        by_one::<5, V>(
             self.vectors,
             k,
             #[inline(always)]

@@ -1,7 +1,7 @@
 //! The leading directions of a small symmetric matrix, by Jacobi's rotations.
 
 use crate::simd::{Real, Vector, Vectors};
-use crate::unrolled::rank::by_rank;
+use crate::unrolled::rank::by_one;
 use crate::unrolled::triangle::triangle;
 use fearless_simd::Select;
 
@@ -16,7 +16,7 @@ pub(crate) fn leading<V: Vector>(
     turn: &mut [V::Array],
     whole: &mut [V::Array],
 ) {
-    by_rank(
+    by_one::<5, V>(
         vectors,
         width,
         #[inline(always)]

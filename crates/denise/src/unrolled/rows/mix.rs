@@ -1,7 +1,7 @@
 //! Rows of a factor times a small matrix.
 
 use crate::simd::{Vector, Vectors};
-use crate::unrolled::rank::by_rank;
+use crate::unrolled::rank::by_one;
 
 /// Writes x Cᵀ to `out`, for rows x of `from` numbers each; C has k rows.
 #[inline(never)]
@@ -13,7 +13,7 @@ pub(crate) fn mix<V: Vector>(
     c: &[V::Array],
     out: &mut [V::Array],
 ) {
-    by_rank(
+    by_one::<3, V>(
         vectors,
         k,
         #[inline(always)]

@@ -2,7 +2,7 @@
 
 use crate::simd::{Real, Vector, Vectors};
 use crate::unrolled::NYSTROM_PIVOT;
-use crate::unrolled::rank::by_rank;
+use crate::unrolled::rank::by_one;
 use crate::unrolled::triangle::triangle;
 
 /// Makes the columns of `y` those of y·chol(g)⁻ᵀ; `g` is overwritten. Pivots below a small multiple of the diagonal's
@@ -15,7 +15,7 @@ pub(crate) fn unmix<V: Vector>(
     g: &mut [V::Array],
     y: &mut [V::Array],
 ) {
-    by_rank(
+    by_one::<3, V>(
         vectors,
         k,
         #[inline(always)]
