@@ -60,7 +60,7 @@ pub(super) fn start<V: Vector>(
             shape.multiply(width, m, x, y);
             orthonormalise(shape, width, y, small);
             shape.multiply(width, m, y, z);
-            filter(shape, width, m, (x, y, z), sums);
+            filter(shape, width, m, [x, y, z], sums);
             // Twice, since the filter leaves columns nearly parallel.
             orthonormalise(shape, width, x, small);
             orthonormalise(shape, width, x, small);
@@ -185,7 +185,7 @@ fn filter<V: Vector>(
     shape: impl Shape<V>,
     width: usize,
     m: &[V::Array],
-    (x, y, z): (&mut [V::Array], &mut [V::Array], &mut [V::Array]),
+    [x, y, z]: [&mut [V::Array]; 3],
     sums: &mut [V::Array],
 ) {
     let vectors = shape.vectors();
