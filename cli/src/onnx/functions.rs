@@ -8,7 +8,7 @@ use super::body::{Body, DOMAIN, Name};
 use super::constants::{LEAST, TINY};
 use super::proto::{Attribute, Function, OperatorSet};
 use super::{fork, start};
-use denise::unrolled::{Curvature, RIDGE, RMS_LIMIT};
+use denise::unrolled::{Curvature, LEAST_THRESHOLD, RIDGE, RMS_LIMIT};
 
 /// The weights of a layer, attributes of its node.
 pub(super) const WEIGHTS: [&str; 7] = ["alpha", "beta", "gamma", "delta", "sigma", "eta", "mu"];
@@ -241,7 +241,8 @@ fn layer(n: usize, k: usize, curvature: Curvature) -> Function {
 /// The sum of two values, each times its weight, which is positive even if both are zero.
 fn threshold(b: &mut Body, values: &[Name; 2], weights: [&str; 2]) -> Name {
     let of_mean = b.mul(weights[0], &values[0]);
-    let of_size = b.times_plus_tiny(&values[1], weights[1]);
+    let of_size = b.mul(&values[1], weights[1]);
+    let of_size = b.plus(&of_size, LEAST_THRESHOLD);
     b.add(&of_mean, &of_size)
 }
 

@@ -349,9 +349,11 @@ fn start(n: usize, k: usize, width: usize) -> Function {
     b.call(&orthonormalise, &[&y], &["Q1"], Vec::new());
     let y = b.matmul("A", "Q1");
     b.call("Filter", &["A", "Q1", &y, "diagonal"], &["P"], Vec::new());
+    // Twice, since the filter leaves columns nearly parallel.
     b.call(&orthonormalise, &["P"], &["Q2"], Vec::new());
-    let y = b.matmul("A", "Q2");
-    let across = b.transpose("Q2");
+    b.call(&orthonormalise, &["Q2"], &["Q3"], Vec::new());
+    let y = b.matmul("A", "Q3");
+    let across = b.transpose("Q3");
     let core = b.matmul(&across, &y);
     b.call("Leading", &[&core], &["T", "C"], Vec::new());
     let y = b.matmul(&y, "T");
