@@ -107,7 +107,7 @@ for prices in '' "$build/examples/sp500.csv"; do
   has "$work/risk" '^3000 ticks .* 0 refused' '^  decompose( +[0-9]+\.[0-9]+){4}$' '^  whole tick' '^  under +[0-9]+ us'
 done
 # Two oil companies, the best-known pair of these twenty.
-has "$work/risk" 'XOM +CVX'
+has "$work/risk" 'JPM +BAC'
 
 # More ticks, not one allocation more.
 allocations() {
