@@ -18,7 +18,7 @@ pub const DENISE_FLAG_F16: u32 = 4;
 /// is not positive gets zeros in L. A dense network gives DENISE_ERR_UNSUPPORTED.
 pub const DENISE_FLAG_CORRELATION: u32 = 8;
 /// For denise_options.flags, alone or with another flag: several starts, each of which runs through all layers, and the
-/// result that leaves the least unexplained is kept. This takes about three times the time, and gives smaller errors
+/// result that leaves the least unexplained is kept. This takes two to three times the time, and gives smaller errors
 /// where outliers are large or many. It is a choice between candidates, so L is not continuous in M. A dense network
 /// gives DENISE_ERR_UNSUPPORTED.
 pub const DENISE_FLAG_CAREFUL: u32 = 16;

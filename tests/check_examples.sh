@@ -106,7 +106,7 @@ for prices in '' "$build/examples/sp500.csv"; do
   "$build/examples/rolling_risk" $prices --ticks 3000 >"$work/risk"
   has "$work/risk" '^3000 ticks .* 0 refused' '^  decompose( +[0-9]+\.[0-9]+){4}$' '^  whole tick' '^  under +[0-9]+ us'
 done
-# Two oil companies, the best-known pair of these twenty.
+# Two banks.
 has "$work/risk" 'JPM +BAC'
 
 # More ticks, not one allocation more.
