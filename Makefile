@@ -133,7 +133,8 @@ check: need ## after every edit: formatting, clippy, words, the library's quick 
 # What is missing is installed first, at once: two tests cannot call apt at the same time.
 test: need ## everything that must hold; what CI runs
 	@scripts/need clang:clang cmake:cmake pkg-config:pkg-config valgrind:valgrind octave-cli:octave \
-	  mkoctfile:octave-dev gnuplot:gnuplot-nox abidiff:abigail-tools /usr/include/eigen3/Eigen/Core:libeigen3-dev
+	  mkoctfile:octave-dev gnuplot:gnuplot-nox \
+	  /usr/share/fonts/opentype/freefont/FreeSans.otf:fonts-freefont-otf abidiff:abigail-tools /usr/include/eigen3/Eigen/Core:libeigen3-dev
 	@$(MAKE) --no-print-directory --output-sync=target -j$(JOBS) PACKAGES='$(BOTH)' $(TESTS)
 	@echo '== all tests passed'
 
