@@ -9,7 +9,7 @@ use denise::{
     DENISE_OK, denise_decompose_batch, denise_free, denise_kernel, denise_load, denise_model,
     denise_options, denise_options_init,
 };
-use denise_rust::unrolled::{Curvature, EXTRA, FORKED, File, Layer};
+use denise_rust::unrolled::{Curvature, EXTRA, File, Layer};
 use denise_rust::{Model, Options, Outputs};
 use matrices::matrices;
 use measure::{fma_peak, median};
@@ -104,16 +104,14 @@ struct Work {
 impl Work {
     fn of(layers: &[Layer], n: usize, k: usize) -> Work {
         let width = (k + EXTRA).min(n) as f64;
-        let forked = FORKED.min(layers.len()) as f64;
         let (n, k) = (n as f64, k as f64);
         let (pairs, triangle) = (n * (n + 1.0) / 2.0, k * (k + 1.0) / 2.0);
         let count = layers.len() as f64;
         let own = layers.iter().filter(|x| x.curvature == Curvature::Own);
         let own = own.count() as f64;
-        // The first layers run on both starts, and share the curvature of all rows.
-        let (count, shared) = (count + forked, count + forked - own);
-        // Each start multiplies M̂ five times, and once to sum its rows.
-        let products = 2.0 * (5.0 * width + 1.0) * n * n
+        let shared = count - own;
+        // The start multiplies M̂ five times, and three times to sum rows.
+        let products = (5.0 * width + 3.0) * n * n
             + count * (pairs * k + n * n * k)
             + own * n * n * triangle
             + pairs * k;
@@ -123,7 +121,7 @@ impl Work {
         let (resolve, advance) = (k * k, 4.0 * k + 1.0);
         let all = products
             // Gram–Schmidt three times, the core, and the directions found.
-            + 2.0 * n * width * (3.5 * width + k)
+            + n * width * (3.5 * width + k)
             + count * (weights + n * (resolve + advance))
             + own * n * (triangle + factor)
             + shared * (gram + factor + n * k)

@@ -209,9 +209,9 @@ impl Body {
         self.clip(&moved, 0.0, 1.0)
     }
 
-    /// Swaps the last two of four axes.
+    /// Swaps the last two of three axes.
     pub(super) fn transpose(&mut self, a: &str) -> Name {
-        let order = Attribute::ints("perm", &[0, 1, 3, 2]);
+        let order = Attribute::ints("perm", &[0, 2, 1]);
         self.op_with("Transpose", &[a], vec![order])
     }
 

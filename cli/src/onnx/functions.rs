@@ -1,13 +1,13 @@
 //! What the nodes of the file mean: its functions, spelt in standard operators.
 //!
-//! They follow `denise::unrolled::reference` step by step, for a whole batch at once. Values have four axes: the batch,
-//! the ways that a matrix is going (see [`super::fork`]), rows and columns. k×k systems are solved by
-//! elimination, unrolled over k: every step takes the first row and column off and updates the rest.
+//! They follow `denise::unrolled::reference` step by step, for a whole batch at once. Values have three axes: the batch,
+//! rows and columns. k×k systems are solved by elimination, unrolled over k: every step takes the first row and column
+//! off and updates the rest.
 
 use super::body::{Body, DOMAIN, Name};
 use super::constants::{LEAST, TINY};
 use super::proto::{Attribute, Function, OperatorSet};
-use super::{fork, start};
+use super::{balance, start};
 use denise::unrolled::{Curvature, LEAST_THRESHOLD, RIDGE, RMS_LIMIT};
 
 /// The weights of a layer, attributes of its node.
@@ -33,9 +33,8 @@ pub(super) fn operator_sets() -> Vec<OperatorSet> {
 
 /// All functions of a file, for the layers that it has.
 pub(super) fn all(n: usize, k: usize, curvatures: &[Curvature]) -> Vec<Function> {
-    let mut functions = vec![normalise(n), finish()];
+    let mut functions = vec![normalise(n), balance::balance(n, k), finish()];
     functions.extend(start::functions(n, k));
-    functions.extend(fork::functions(n, k));
     functions.push(solve(k));
     functions.extend(curvatures.iter().map(|&curvature| layer(n, k, curvature)));
     functions
@@ -63,19 +62,18 @@ pub(super) fn function(
 /// M from the lower triangle of X, its scale s, and M / s.
 fn normalise(n: usize) -> Function {
     let mut b = Body::default();
-    let x = b.unsqueeze("X", 1);
-    let mirrored = b.transpose(&x);
-    let m = b.op("Where", &["lower", &x, &mirrored]);
+    let mirrored = b.transpose("X");
+    let m = b.op("Where", &["lower", "X", &mirrored]);
     // Divided before it is summed: the trace of a finite matrix may overflow.
     let shares = b.times(&m, 1.0 / n as f64);
     let zero = b.number(0.0);
     let diagonal = b.op("Where", &["diagonal", &shares, &zero]);
-    let trace = b.sum(&diagonal, &[2, 3]);
+    let trace = b.sum(&diagonal, &[1, 2]);
     let sizes = b.op("Abs", &[&shares]);
     let largest = b.op_with(
         "ReduceMax",
         &[&sizes],
-        vec![Attribute::ints("axes", &[2, 3])],
+        vec![Attribute::ints("axes", &[1, 2])],
     );
     let s = b.op("Max", &[&trace, &largest]);
     let most = b.number(f64::from(f32::MAX));
@@ -95,7 +93,7 @@ fn normalise(n: usize) -> Function {
 /// The mean |u_i|² over the rows.
 pub(super) fn mean_square(b: &mut Body, u: &str, n: usize) -> Name {
     let squares = b.mul(u, u);
-    let sum = b.sum(&squares, &[2, 3]);
+    let sum = b.sum(&squares, &[1, 2]);
     b.times(&sum, 1.0 / n as f64)
 }
 
@@ -104,7 +102,7 @@ fn solve(k: usize) -> Function {
     let mut b = Body::default();
     let identity = b.identity(k);
     let diagonal = b.mul("A", &identity);
-    let trace = b.sum(&diagonal, &[3, 4]);
+    let trace = b.sum(&diagonal, &[2, 3]);
     let (ridge, least) = (b.number(RIDGE), b.number(LEAST * RIDGE));
     let ridge = b.times_plus_tiny(&trace, &ridge);
     let least = b.times_plus_tiny(&trace, &least);
@@ -138,7 +136,7 @@ fn solve(k: usize) -> Function {
         d = Some(match (d, multipliers) {
             (Some(d), Some(multipliers)) => {
                 let product = b.mul(&multipliers, &d);
-                let sum = b.sum(&product, &[3]);
+                let sum = b.sum(&product, &[2]);
                 let x = b.sub(&quotient, &sum);
                 b.concat(&[&x, &d], -2)
             }
@@ -183,7 +181,7 @@ fn layer(n: usize, k: usize, curvature: Curvature) -> Function {
             let gram = b.matmul(&across, "U");
             let gram = b.unsqueeze(&gram, -3);
             // The row's mean weight is a factor of its whole system. It may be zero, and then b_i is too.
-            let total = b.sum(&w, &[3]);
+            let total = b.sum(&w, &[2]);
             let mean = b.times(&total, 1.0 / n as f64);
             let tiny = b.number(TINY);
             let mean = b.max(&mean, &tiny);
@@ -193,9 +191,9 @@ fn layer(n: usize, k: usize, curvature: Curvature) -> Function {
         Curvature::Own => {
             let (down, along) = (b.unsqueeze("U", -1), b.unsqueeze("U", -2));
             let products = b.mul(&down, &along);
-            let products = b.reshape(&products, 2, &[n, k * k]);
+            let products = b.reshape(&products, 1, &[n, k * k]);
             let a = b.matmul(&w, &products);
-            let a = b.reshape(&a, 2, &[n, k, k]);
+            let a = b.reshape(&a, 1, &[n, k, k]);
             b.call("Solve", &[&a, &right], &["D"], Vec::new());
         }
     }
@@ -206,7 +204,7 @@ fn layer(n: usize, k: usize, curvature: Curvature) -> Function {
     let factor = b.number(16.0);
     let limit = b.times_plus_tiny(&limit, &factor);
     let d_square = b.square("D");
-    let length = b.sum(&d_square, &[3]);
+    let length = b.sum(&d_square, &[2]);
     let length = b.add(&limit, &length);
     let damping = b.div(&limit, &length);
     let damping = b.mul(&eta, &damping);
@@ -219,7 +217,7 @@ fn layer(n: usize, k: usize, curvature: Curvature) -> Function {
     let sizes = b.op("Abs", &[&r]);
     let zero = b.number(0.0);
     let sizes = b.op("Where", &["diagonal", &zero, &sizes]);
-    let total = b.sum(&sizes, &[2, 3]);
+    let total = b.sum(&sizes, &[1, 2]);
     let mean = b.times(&total, 1.0 / (n * (n - 1)) as f64);
     b.give(&next, "W");
     b.give(&mean, "mean");
@@ -246,17 +244,18 @@ fn threshold(b: &mut Body, values: &[Name; 2], weights: [&str; 2]) -> Name {
     b.add(&of_mean, &of_size)
 }
 
-/// U, L = s U Uᵀ and S = M − L. L is symmetric to the bit, whatever the order in which a runtime adds.
+/// U, L = U Uᵀ and S = M − L in the units of M. L is symmetric to the bit, whatever the order in which a runtime adds.
 fn finish() -> Function {
     let mut b = Body::default();
     // NaN if an entry of M is not finite, and then so is every result, as in the library.
     let poison = b.times("M", 0.0);
-    let poison = b.sum(&poison, &[2, 3]);
+    let poison = b.sum(&poison, &[1, 2]);
+    let f = b.mul("F", "r");
     let root = b.op("Sqrt", &["s"]);
-    let factor = b.mul("F", &root);
+    let factor = b.mul(&f, &root);
     let u = b.add(&factor, &poison);
-    let across = b.transpose("F");
-    let low = b.matmul("F", &across);
+    let across = b.transpose(&f);
+    let low = b.matmul(&f, &across);
     let low = b.mul(&low, "s");
     let mirrored = b.transpose(&low);
     let low = b.op("Where", &["lower", &low, &mirrored]);
@@ -266,12 +265,10 @@ fn finish() -> Function {
     let sparse = b.clip(&sparse, -most, most);
     let l = b.add(&low, &poison);
     let s = b.add(&sparse, &poison);
-    let axis = b.list(&[1]);
     for (value, name) in [(u, "U"), (l, "L"), (s, "S")] {
-        let value = b.op("Squeeze", &[&value, &axis]);
         b.give(&value, name);
     }
-    let signature: (&[_], &[_], &[_]) = (&["M", "s", "F", "lower"], &["U", "L", "S"], &[]);
-    let doc = "U = sqrt(s) F, L = U U^T, S = M - L.";
+    let signature: (&[_], &[_], &[_]) = (&["M", "s", "r", "F", "lower"], &["U", "L", "S"], &[]);
+    let doc = "U = sqrt(s) F with row i times r_i, L = U U^T, S = M - L.";
     function("Finish", doc, signature, b)
 }

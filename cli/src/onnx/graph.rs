@@ -1,9 +1,9 @@
 //! The graph: one node for each part of the network.
 
-use super::body::{Body, Name};
+use super::body::Body;
 use super::functions::{WEIGHTS, layer_name};
 use super::proto::{Attribute, Graph, Tensor, Value};
-use denise::unrolled::{FORKED, Layer};
+use denise::unrolled::Layer;
 
 /// The network from input M to outputs U, L and S.
 pub(super) fn network(n: usize, k: usize, layers: &[Layer]) -> Graph {
@@ -21,35 +21,28 @@ pub(super) fn network(n: usize, k: usize, layers: &[Layer]) -> Graph {
         Vec::new(),
     );
     b.call(
-        "Fork",
+        "Balance",
         &["normal", &diagonal],
-        &["both", "starts", "usual"],
+        &["balanced", "sizes", "clipped"],
         Vec::new(),
     );
-    b.call("Start", &["starts", &diagonal], &["V0"], Vec::new());
-    let (forked, rest) = layers.split_at(FORKED.min(layers.len()));
-    // No residual has been seen yet.
-    let none = b.number(0.0);
-    let begin = ("V0".to_owned(), none);
-    let (both, means) = run(&mut b, ("both", &diagonal), ("V", 0), begin, forked);
-    let u = format!("U{}", forked.len());
-    let mean = format!("{u}_mean");
-    b.call(
-        "Join",
-        &["normal", "usual", &both, &means, &diagonal],
-        &[&u, &mean],
-        Vec::new(),
-    );
-    let (u, _) = run(
-        &mut b,
-        ("normal", &diagonal),
-        ("U", forked.len()),
-        (u, mean),
-        rest,
-    );
+    b.call("Start", &["clipped", &diagonal], &["U0"], Vec::new());
+    // A node per layer, the first without momentum. No residual has been seen yet.
+    let (mut u, mut mean) = ("U0".to_owned(), b.number(0.0));
+    let mut previous = u.clone();
+    for (t, layer) in layers.iter().enumerate() {
+        let (next, next_mean) = (format!("U{}", t + 1), format!("U{}_mean", t + 1));
+        b.call(
+            layer_name(layer.curvature),
+            &["balanced", &u, &previous, &mean, &diagonal],
+            &[&next, &next_mean],
+            weights(layer),
+        );
+        (previous, u, mean) = (u, next, next_mean);
+    }
     b.call(
         "Finish",
-        &["symmetric", "scale", &u, &lower],
+        &["symmetric", "scale", "sizes", &u, &lower],
         &["U", "L", "S"],
         Vec::new(),
     );
@@ -63,30 +56,6 @@ pub(super) fn network(n: usize, k: usize, layers: &[Layer]) -> Graph {
             Value::batch_of("S", n, n),
         ],
     }
-}
-
-/// A node per layer, the first without momentum. Takes and gives U and the mean |R_ij| that the layer before saw.
-/// Values are named after how many layers came before, `done` to begin with.
-fn run(
-    b: &mut Body,
-    (m, diagonal): (&str, &str),
-    (letter, done): (&str, usize),
-    (mut u, mut mean): (Name, Name),
-    layers: &[Layer],
-) -> (Name, Name) {
-    let mut previous = u.clone();
-    for (t, layer) in layers.iter().enumerate() {
-        let t = done + t + 1;
-        let (next, next_mean) = (format!("{letter}{t}"), format!("{letter}{t}_mean"));
-        b.call(
-            layer_name(layer.curvature),
-            &[m, &u, &previous, &mean, diagonal],
-            &[&next, &next_mean],
-            weights(layer),
-        );
-        (previous, u, mean) = (u, next, next_mean);
-    }
-    (u, mean)
 }
 
 /// A layer's weights as attributes of its node.

@@ -1,20 +1,19 @@
 //! Writes a network as an ONNX file that any runtime can run.
 //!
-//! The graph reads like the network: one node for the scale, one for the two matrices to start from, one for the
-//! start, one per layer, one where both become one, one for the result. These nodes are of the project's own domain,
-//! and the file defines each of them as a function of standard operators, which a runtime expands. The library reads
-//! only the metadata.
+//! The graph reads like the network: one node for the scale, one for rows of equal size, one for the start, one per
+//! layer, one for the result. These nodes are of the project's own domain, and the file defines each of them as a
+//! function of standard operators, which a runtime expands. The library reads only the metadata.
 //!
 //! - `write`: the file and its metadata. `graph`: the graph. `functions`: what its nodes mean.
-//!   `start` and `fork`: those of the start, and of the two ways that begin there.
+//!   `balance` and `start`: those before the layers.
 //! - `body`: builds a list of nodes. `proto`: the messages of the format.
 //! - `dense`: the same for a stack of dense layers.
 //! - `constants`: numbers that the library keeps to itself.
 
+mod balance;
 mod body;
 mod constants;
 mod dense;
-mod fork;
 mod functions;
 mod graph;
 mod proto;

@@ -7,7 +7,7 @@ use super::proto::{Function, Tensor};
 use denise::unrolled::{DIRECTION, EXTRA, NYSTROM_PIVOT, RMS_LIMIT, SPREAD, omega};
 
 /// Columns of the start.
-pub(super) fn columns(n: usize, k: usize) -> usize {
+fn columns(n: usize, k: usize) -> usize {
     (k + EXTRA).min(n)
 }
 
@@ -29,16 +29,16 @@ pub(super) fn functions(n: usize, k: usize) -> Vec<Function> {
 fn directions(n: usize, width: usize) -> Function {
     let mut b = Body::default();
     let share = 1.0 / n as f64;
-    let sums = b.sum("A", &[3]);
+    let sums = b.sum("A", &[2]);
     // Differences that may be roundings do not count.
     let squares = b.square(&sums);
-    let total = b.sum(&squares, &[2]);
+    let total = b.sum(&squares, &[1]);
     let rounding = b.times(&total, 1e-10 * share);
-    let total = b.sum(&sums, &[2]);
+    let total = b.sum(&sums, &[1]);
     let mean = b.times(&total, share);
     let apart = b.sub(&sums, &mean);
     let squares = b.square(&apart);
-    let total = b.sum(&squares, &[2]);
+    let total = b.sum(&squares, &[1]);
     let variance = b.times(&total, share);
     let spread = b.add(&variance, &rounding);
     let spread = b.plus(&spread, TINY);
@@ -69,15 +69,15 @@ fn names(values: &[Name]) -> Vec<&str> {
 }
 
 /// The function that makes so many columns orthonormal.
-pub(super) fn orthonormalise_name(width: usize) -> String {
+fn orthonormalise_name(width: usize) -> String {
     format!("Orthonormalise{width}")
 }
 
 /// Modified Gram–Schmidt, column by column.
-pub(super) fn orthonormalise(width: usize) -> Function {
+fn orthonormalise(width: usize) -> Function {
     let mut b = Body::default();
     let squares = b.square("Y");
-    let squares = b.sum(&squares, &[2]);
+    let squares = b.sum(&squares, &[1]);
     let parallel = b.number(PARALLEL);
     // What is left of Y, and the least square lengths of its columns.
     let mut least = b.times_plus_tiny(&squares, &parallel);
@@ -114,14 +114,14 @@ fn filter(n: usize, width: usize) -> Function {
     let zero = b.number(0.0);
     // Mean and standard deviation of the eigenvalues that are left.
     let diagonal = b.op("Where", &["diagonal", "A", &zero]);
-    let trace = b.sum(&diagonal, &[2, 3]);
+    let trace = b.sum(&diagonal, &[1, 2]);
     let found = b.mul("Q", "Y");
-    let found = b.sum(&found, &[2, 3]);
+    let found = b.sum(&found, &[1, 2]);
     let mean = b.sub(&trace, &found);
     let mean = b.times(&mean, 1.0 / left);
     let [whole, seen] = ["A", "Y"].map(|x| {
         let squares = b.square(x);
-        b.sum(&squares, &[2, 3])
+        b.sum(&squares, &[1, 2])
     });
     let square = b.sub(&whole, &seen);
     let square = b.times(&square, 1.0 / left);
@@ -174,13 +174,13 @@ fn rotate() -> Function {
     let mut b = Body::default();
     let [z_partner, t_partner] = ["Z", "T"].map(|x| b.gather(x, "partner", -1));
     let own = b.mul("Z", "T");
-    let own = b.sum(&own, &[2]);
+    let own = b.sum(&own, &[1]);
     let other = b.gather(&own, "partner", -1);
     let apart = b.sub(&own, &other);
     let apart = b.mul(&apart, "sign");
     // Twice the entry, from both sides: both columns of a pair see the same number.
     let entry = b.mul("Z", &t_partner);
-    let entry = b.sum(&entry, &[2]);
+    let entry = b.sum(&entry, &[1]);
     let mirrored = b.gather(&entry, "partner", -1);
     let twice = b.add(&entry, &mirrored);
     let size = b.mul(&twice, "sign");
@@ -257,7 +257,7 @@ fn leading(k: usize, width: usize) -> Function {
         .iter_mut()
         .step_by(width + 1)
         .for_each(|x| *x = 1.0);
-    let mut t = b.tensor(Tensor::floats(&[1, 1, width, width], &identity));
+    let mut t = b.tensor(Tensor::floats(&[1, width, width], &identity));
     let mut z = "K".to_owned();
     for (step, pairs) in groups(k, width).into_iter().enumerate() {
         let mut partner: Vec<i64> = (0..width as i64).collect();
@@ -297,9 +297,9 @@ fn nystrom(n: usize, k: usize) -> Function {
     let mut b = Body::default();
     let identity = b.identity(k);
     let diagonal = b.mul("G", &identity);
-    let diagonal = b.sum(&diagonal, &[3]);
+    let diagonal = b.sum(&diagonal, &[2]);
     let size = b.abs(&diagonal);
-    let size = b.sum(&size, &[2, 3]);
+    let size = b.sum(&size, &[1, 2]);
     let least = b.number(NYSTROM_PIVOT);
     let least = b.times_plus_tiny(&size, &least);
     let zero = b.number(0.0);

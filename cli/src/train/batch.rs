@@ -1,9 +1,8 @@
 //! What a step of training is made from: matrices of unit scale, and where the network starts on them.
 
 use burn::tensor::{Device, Tensor, TensorData};
-use denise::unrolled::BOUND;
-use denise::unrolled::reference::{clipped, start, typical};
-use nalgebra::DMatrix;
+use denise::unrolled::reference::{balanced, clipped, row_sizes, start};
+use nalgebra::{DMatrix, DVector};
 use rayon::prelude::*;
 
 /// Matrices of one size, ready for the graph.
@@ -12,10 +11,12 @@ pub struct Batch {
     pub size: usize,
     /// M̂.
     pub m: Tensor<3>,
-    /// Û₀ of M̂ and of the clipped M̂, B×k×n each.
-    pub starts: [Tensor<3>; 2],
-    /// The usual size of an entry of M̂ off the diagonal, B×1×1.
-    pub typical: Tensor<3>,
+    /// M̂ with rows of about the same size.
+    pub balanced: Tensor<3>,
+    /// What the rows of M̂ were divided by for that, B×1×n.
+    pub sizes: Tensor<3>,
+    /// Û₀ of the balanced M̂, B×k×n.
+    pub start: Tensor<3>,
     /// What each matrix was divided by, B×1×1.
     pub scale: Tensor<3>,
     /// L₀ in the same units, where it is known.
@@ -29,8 +30,9 @@ impl Batch {
         Batch {
             size: self.size,
             m: some(&self.m),
-            starts: self.starts.each_ref().map(some),
-            typical: some(&self.typical),
+            balanced: some(&self.balanced),
+            sizes: some(&self.sizes),
+            start: some(&self.start),
             scale: some(&self.scale),
             l: self.l.as_ref().map(some),
         }
@@ -48,9 +50,9 @@ pub struct Batches {
 struct Prepared {
     m: DMatrix<f64>,
     scale: f64,
-    typical: f64,
-    plain: DMatrix<f64>,
-    robust: DMatrix<f64>,
+    balanced: DMatrix<f64>,
+    sizes: DVector<f64>,
+    start: DMatrix<f64>,
 }
 
 impl Batches {
@@ -77,11 +79,9 @@ impl Batches {
         Batch {
             size: 0,
             m: self.tensor(each(|x| &x.m), [count, n, n]),
-            starts: [
-                self.tensor(each(|x| &x.plain), [count, k, n]),
-                self.tensor(each(|x| &x.robust), [count, k, n]),
-            ],
-            typical: self.tensor(all.iter().map(|x| &x.typical), [count, 1, 1]),
+            balanced: self.tensor(each(|x| &x.balanced), [count, n, n]),
+            sizes: self.tensor(all.iter().flat_map(|x| x.sizes.iter()), [count, 1, n]),
+            start: self.tensor(each(|x| &x.start), [count, k, n]),
             scale: self.tensor(all.iter().map(|x| &x.scale), [count, 1, 1]),
             l: l.map(|l| self.tensor(l, [count, n, n])),
         }
@@ -104,11 +104,13 @@ impl Prepared {
         let m = DMatrix::from_fn(n, n, |i, j| m[i.max(j) * n + i.min(j)]);
         let scale = (m.trace().max(m.amax()) / n as f64).max(f64::MIN_POSITIVE);
         let m = m / scale;
+        let sizes = row_sizes(&m, k);
+        let balanced = balanced(&m, &sizes);
         Prepared {
             scale,
-            typical: typical(&m),
-            plain: start(&m, k),
-            robust: start(&clipped(&m, BOUND), k),
+            start: start(&clipped(&balanced, k, 1.0), k),
+            balanced,
+            sizes,
             m,
         }
     }

@@ -1,7 +1,6 @@
 //! The unrolled network: seven weights a layer.
 
 mod graph;
-mod join;
 mod weights;
 
 use super::batch::Batch;
@@ -89,7 +88,7 @@ impl Learner for Unrolled {
             .map(|begin| {
                 let weights = Tensor::from_data(data.clone(), &self.device).require_grad();
                 let some = batch.part(begin, each.min(count - begin));
-                let u = self.graphs[batch.size].forward(&some, &weights);
+                let u = self.graphs[batch.size].forward(&some, &weights) * some.sizes;
                 (weights, u.clone().swap_dims(1, 2).matmul(u))
             })
             .collect();

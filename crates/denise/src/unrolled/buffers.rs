@@ -41,9 +41,9 @@ pub(super) struct Buffers<'a, V: Vector> {
     pub(super) u: &'a mut [V::Array],
     /// U of the layer before, then of the layer after.
     pub(super) v: &'a mut [V::Array],
-    /// U of another start, while this one is worked on.
+    /// The best U of the starts of the careful mode.
     pub(super) kept: &'a mut [V::Array],
-    /// For what only the start, or only a layer, or only the join of two starts needs.
+    /// For what only the start, or only a layer needs.
     pub(super) room: &'a mut [V::Array],
     /// Right-hand sides, then steps.
     pub(super) b: &'a mut [V::Array],
@@ -51,6 +51,8 @@ pub(super) struct Buffers<'a, V: Vector> {
     pub(super) sums: &'a mut [V::Array],
     /// Σ_j w_ij.
     pub(super) trust: &'a mut [V::Array],
+    /// What the rows of M̂ were divided by.
+    pub(super) sizes: &'a mut [V::Array],
     /// |u_i|².
     pub(super) norms: &'a mut [V::Array],
     /// A small symmetric matrix.
@@ -62,8 +64,9 @@ pub(super) struct Buffers<'a, V: Vector> {
 impl<'a, V: Vector> Buffers<'a, V> {
     /// How many values matrices of this shape need.
     pub(super) fn len(shape: impl Layout<V>, k: usize) -> usize {
-        let each_row = 4 * k + room(shape.n(), k) + 3;
-        let small = small(shape.n(), k) + triangle(order(shape.n(), k));
+        let each_row = 4 * k + room(shape.n(), k) + 4;
+        let width = width(shape.n(), k);
+        let small = small(width) + triangle(width);
         (4 * shape.matrix() + shape.rows() * each_row + small) * V::W
     }
 
@@ -89,10 +92,11 @@ impl<'a, V: Vector> Buffers<'a, V> {
             room: take(rows * room(n, k)),
             b: take(rows * k),
             sums: take(rows),
+            sizes: take(rows),
             trust: take(rows),
             norms: take(rows),
-            g: take(triangle(order(n, k))),
-            small: take(small(n, k)),
+            g: take(triangle(width(n, k))),
+            small: take(small(width(n, k))),
             raw: take(matrix),
         }
     }
@@ -103,18 +107,12 @@ pub(super) fn width(n: usize, k: usize) -> usize {
     (k + EXTRA).min(n)
 }
 
-/// Vectors in each row of `room`: u_j u_jᵀ and A_i for a layer, three factors for the start, two of k columns for the
-/// join.
+/// Vectors in each row of `room`: u_j u_jᵀ and A_i for a layer, three factors for the start.
 fn room(n: usize, k: usize) -> usize {
-    (2 * triangle(k)).max(3 * width(n, k)).max(2 * k)
+    (2 * triangle(k)).max(3 * width(n, k))
 }
 
-/// Rows and columns of the largest small matrix: the core of the start, or the Gram matrix of both starts.
-fn order(n: usize, k: usize) -> usize {
-    width(n, k).max(2 * k)
-}
-
-/// Vectors in `small`: the core and its rotation, or two factors of 2k rows, and a number for each column.
-fn small(n: usize, k: usize) -> usize {
-    (2 * width(n, k).pow(2)).max(4 * k * k) + order(n, k)
+/// Vectors in `small`: the core of the start and its rotation, and a number for each column.
+fn small(width: usize) -> usize {
+    2 * width * width + width
 }

@@ -9,7 +9,7 @@ use super::lanes::Lanes;
 use super::layers::Layer;
 use super::omega::omega;
 use super::rank::by_rank_to;
-use super::report::{last_step, report};
+use super::report::report;
 use super::scale::Scale;
 use super::shape::Shape;
 use super::single::Single;
@@ -32,8 +32,6 @@ pub(crate) struct Engine<F> {
     k: usize,
     /// A column of ones, then those of Ω, small; rows up to a whole number of the widest vectors are zero.
     directions: Vec<F>,
-    /// 2k rows of k numbers, from which two starts are joined.
-    join: Vec<F>,
     layers: Vec<Layer<F>>,
     /// Whether the correlation matrix is split, and the result scaled back.
     pub(super) correlation: bool,
@@ -57,7 +55,6 @@ impl<F: Real> Engine<F> {
             n,
             k,
             directions: Vec::new(),
-            join: Vec::new(),
             layers: Vec::new(),
             correlation: false,
             careful: false,
@@ -70,11 +67,6 @@ impl<F: Real> Engine<F> {
         for (at, x) in omega(n, width).enumerate() {
             let place = (1 + at % width) * rows + at / width;
             engine.directions[place] = F::from_f64(DIRECTION * x);
-        }
-        engine.join.try_reserve_exact(2 * k * k)?;
-        for (at, x) in omega(2 * k, k).enumerate() {
-            let one = f64::from(u8::from(at / k % k == at % k));
-            engine.join.push(F::from_f64(one + x * 0.5 / k as f64));
         }
         engine.layers.try_reserve_exact(layers.len())?;
         engine.layers.extend(layers.iter().map(Layer::cast::<F>));
@@ -203,21 +195,19 @@ impl<F: Real> Engine<F> {
         let weights = Weights {
             k,
             directions: &self.directions,
-            join: &self.join,
             layers: &self.layers,
         };
         let unsettled = if self.careful {
             forward_careful(shape, weights, &mut buffers)
         } else {
-            forward(shape, weights, &mut buffers);
-            if group.out.reports.is_some() {
-                last_step(shape, k, &mut buffers)
-            } else {
-                vectors.zero()
-            }
+            let told = group.out.reports.is_some();
+            forward(shape, weights, told, &mut buffers)
         };
-        if self.correlation {
+        // Both need M̂ as it was.
+        if self.correlation || group.out.reports.is_some() {
             scale.apply(vectors, buffers.raw, buffers.m);
+        }
+        if self.correlation {
             units::restore(shape, k, unit, &mut buffers);
         }
         if let Some(u) = &mut group.out.u {

@@ -1,14 +1,14 @@
 //! The forward pass, written once for both kernel shapes. `reference.rs` says what it computes.
 
-use super::buffers::Buffers;
-use super::fork::{blend, share, typical, unexplained};
+use super::balance::{balance, restore};
+use super::buffers::{Buffers, width};
 use super::layers::{Curvature, Layer};
 use super::report::last_step;
 use super::rows::{self, Step};
 use super::shape::{Influence, Shape, Terms};
-use super::start::{From, start};
+use super::start::start;
 use super::triangle::triangle;
-use super::{BOUND, CAREFUL, FORKED, LEAST_THRESHOLD, RMS_LIMIT};
+use super::{CAREFUL, CUT, LEAST_THRESHOLD, RMS_LIMIT, bounds};
 use crate::simd::{Real, Vector, Vectors};
 use fearless_simd::Select;
 
@@ -16,49 +16,34 @@ use fearless_simd::Select;
 #[derive(Clone, Copy)]
 pub(super) struct Weights<'a, F> {
     pub(super) k: usize,
-    /// For `start`.
+    /// For `start`, and in its first column for `balance`.
     pub(super) directions: &'a [F],
-    /// For `blend`.
-    pub(super) join: &'a [F],
     pub(super) layers: &'a [Layer<F>],
 }
 
-/// From M̂ in `buffers.m` to U, in units of √s, in `buffers.u`; U of the layer before is in `buffers.v`.
+/// From M̂ in `buffers.m` to U, in units of √s, in `buffers.u`. `buffers.m` is overwritten.
+///
+/// Gives the size of the last step, if that is to be `told`.
 #[inline(always)]
 pub(super) fn forward<V: Vector>(
     shape: impl Shape<V>,
     weights: Weights<'_, V::Scalar>,
+    told: bool,
     buffers: &mut Buffers<'_, V>,
-) {
+) -> V {
     let vectors = shape.vectors();
-    let Weights {
-        k,
-        directions,
-        join,
-        layers,
-    } = weights;
-    let (both, rest) = layers.split_at(FORKED.min(layers.len()));
-    let zero = vectors.zero();
-    let usual = typical(shape, buffers);
-
-    start(shape, k, directions, From::Plain, buffers);
-    let plain_mean = run(shape, k, both, zero, buffers);
-    let plain_cost = unexplained(shape, k, usual, buffers);
-    buffers.kept.copy_from_slice(buffers.u);
-
-    let bound = usual * vectors.number(BOUND);
-    start(shape, k, directions, From::Clipped(bound), buffers);
-    let mean = run(shape, k, both, zero, buffers);
-    let cost = unexplained(shape, k, usual, buffers);
-
-    let share = share(shape, plain_cost, cost);
-    blend(shape, k, join, share, buffers);
-    let mean = (mean - plain_mean).mul_add(share, plain_mean);
-    run(shape, k, rest, mean, buffers);
+    balance(shape, weights.k, weights.ones(shape), buffers);
+    run(shape, weights, 1.0, buffers);
+    let unsettled = if told {
+        last_step(shape, weights.k, buffers)
+    } else {
+        vectors.zero()
+    };
+    restore(vectors, weights.k, buffers.sizes, buffers.u);
+    unsettled
 }
 
 /// The same from several starts, each of which goes through all layers: what leaves the least unexplained is kept.
-/// Gives the size of its last step.
 #[inline(always)]
 pub(super) fn forward_careful<V: Vector>(
     shape: impl Shape<V>,
@@ -66,26 +51,14 @@ pub(super) fn forward_careful<V: Vector>(
     buffers: &mut Buffers<'_, V>,
 ) -> V {
     let vectors = shape.vectors();
-    let Weights {
-        k,
-        directions,
-        layers,
-        ..
-    } = weights;
-    let (both, rest) = layers.split_at(FORKED.min(layers.len()));
-    let usual = typical(shape, buffers);
+    let k = weights.k;
+    balance(shape, k, weights.ones(shape), buffers);
     let mut least = vectors.splat(V::Scalar::MAX);
     let mut unsettled = vectors.zero();
-    for candidate in 0..=CAREFUL.len() {
-        let from = match candidate.checked_sub(1) {
-            None => From::Plain,
-            Some(at) => From::Clipped(usual * vectors.number(CAREFUL[at])),
-        };
-        start(shape, k, directions, from, buffers);
-        let mean = run(shape, k, both, vectors.zero(), buffers);
-        run(shape, k, rest, mean, buffers);
+    for factor in CAREFUL {
+        run(shape, weights, factor, buffers);
         let step = last_step(shape, k, buffers);
-        let cost = unexplained(shape, k, usual, buffers);
+        let cost = unexplained(shape, k, buffers);
         let better = cost.simd_lt(least);
         least = better.select(cost, least);
         unsettled = better.select(step, unsettled);
@@ -95,24 +68,54 @@ pub(super) fn forward_careful<V: Vector>(
         }
     }
     buffers.u.copy_from_slice(buffers.kept);
+    restore(vectors, k, buffers.sizes, buffers.u);
     unsettled
 }
 
-/// Layers one after the other, the first without momentum. Takes the mean |R_ij| that the layer before saw, and gives
-/// the one that the last layer saw.
+impl<'a, F> Weights<'a, F> {
+    /// The first column of `directions`.
+    #[inline(always)]
+    fn ones<V: Vector>(&self, shape: impl Shape<V>) -> &'a [F] {
+        &self.directions[..self.directions.len() / (width(shape.n(), self.k) + 1)]
+    }
+}
+
+/// A start, and layers one after the other, the first without momentum.
 #[inline(always)]
 fn run<V: Vector>(
     shape: impl Shape<V>,
-    k: usize,
-    layers: &[Layer<V::Scalar>],
-    mut mean: V,
+    weights: Weights<'_, V::Scalar>,
+    factor: f64,
     buffers: &mut Buffers<'_, V>,
-) -> V {
+) {
+    let k = weights.k;
+    start(shape, k, weights.directions, factor, buffers);
     buffers.v.copy_from_slice(buffers.u);
-    for weights in layers {
+    let mut mean = shape.vectors().zero();
+    for weights in weights.layers {
         mean = layer(shape, k, weights, mean, buffers);
     }
-    mean
+}
+
+/// Σ |R_ij| over j < i, where none counts with more than a share of a typical entry. w and c are overwritten.
+#[inline(never)]
+fn unexplained<V: Vector>(shape: impl Shape<V>, k: usize, buffers: &mut Buffers<'_, V>) -> V {
+    let vectors = shape.vectors();
+    vectors.vectorize(
+        #[inline(always)]
+        || {
+            let Buffers {
+                m, w, c, u, sums, ..
+            } = buffers;
+            let cut = vectors.number(CUT / bounds(k).own);
+            shape.split(k, vectors.one(), m, u, w, c);
+            shape.sum_pairs(
+                sums,
+                #[inline(always)]
+                |at| vectors.load(&c[at]).abs().min(cut),
+            )
+        },
+    )
 }
 
 /// One layer. Takes the mean |R_ij| that the layer before saw, and gives the one that this layer saw.

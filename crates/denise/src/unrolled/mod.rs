@@ -8,7 +8,8 @@
 //! How it is computed:
 //! - `network`: both precisions, for calls from many threads.
 //! - `engine`: chooses the shape and the instruction set, and walks through a batch. `buffers`: the memory for that.
-//! - `scale`, `units`, `start`, `fork`, `forward`, `report`: the way of one group of matrices, written once for both shapes.
+//! - `scale`, `units`, `balance`, `start`, `forward`, `report`: the way of one group of matrices, written once for both
+//!   shapes.
 //!   `canonical`: U as the caller gets it.
 //! - `shape`: what a shape must do. `lanes` and `single`: the two shapes. One puts a matrix in each vector lane, the
 //!   other puts a row in each lane. Both add in the same order, so they agree to the bit.
@@ -20,11 +21,11 @@
     reason = "kernels walk several arrays by one index, and iterators of vectors are not always inlined"
 )]
 
+mod balance;
 mod buffers;
 mod canonical;
 mod engine;
 mod file;
-mod fork;
 mod forward;
 mod lanes;
 mod layers;
@@ -53,8 +54,6 @@ pub use omega::omega;
 pub const RIDGE: f64 = 1e-4;
 /// Added to every threshold e², so that some weight is left even where L is zero.
 pub const LEAST_THRESHOLD: f64 = 1e-20;
-/// Layers that run on both starts, before these become one.
-pub const FORKED: usize = 2;
 /// Columns of the start beyond k: the eigenvalue after them, and not the one after k, decides how well the first k are
 /// found.
 pub const EXTRA: usize = 2;
@@ -63,15 +62,37 @@ pub const EXTRA: usize = 2;
 pub const DIRECTION: f64 = 1.0 / 4096.0;
 /// The eigenvalues that the start need not find reach so many standard deviations from their mean.
 pub const SPREAD: f64 = 2.0;
-/// No entry of the clipped M exceeds so many times the typical one.
-pub const BOUND: f64 = 2.0;
-/// The same bound for each of the further starts of the careful mode.
-pub const CAREFUL: [f64; 3] = [4.0, 2.0, 1.0];
-/// Where starts are compared, no |R_ij| counts with more than this share of a typical entry of M.
+/// Where the sizes of rows are found, no entry counts with more than this: a typical one is about one there.
+pub const TYPICAL: f64 = 2.0;
+/// The sizes that rows are divided by are at least this, so that no product of two reciprocals overflows in `f32`. Only
+/// rows of zeros, or of entries 1e-36 times smaller than others, come near it.
+pub const LEAST_SIZE: f64 = 1e-18;
+/// The start sees no entry that exceeds so many typical ones, for k = 3.
+pub const BOUND: f64 = 1.8;
+/// What the bounds of the start are multiplied by for each of the starts of the careful mode.
+pub const CAREFUL: [f64; 4] = [1.0, 2.0, 0.5, 4.0];
+/// Where starts are compared, no |R_ij| counts with more than this share of a typical entry.
 pub const CUT: f64 = 0.3;
-/// A start that explains M better than the other by this share is taken alone.
-pub const GATE: f64 = 0.1;
 /// Least pivot of the Nyström core, relative to the sum of its diagonal's absolute values.
 pub const NYSTROM_PIVOT: f64 = 1e-3;
 /// Largest root-mean-square row norm of U that the start and the step limit allow; it is about 1 for any covariance.
 pub const RMS_LIMIT: f64 = 2.5;
+
+/// The largest entries that the start sees, in units of a typical one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bounds {
+    /// Off the diagonal.
+    pub pair: f64,
+    /// On it.
+    pub own: f64,
+}
+
+/// The bounds for L of rank k. If rows of U have the same length and any direction, L_ii is a typical |L_ij| divided by
+/// the mean |cosine| between two directions: 2 typical ones for k = 3, and more the more directions there are.
+pub fn bounds(k: usize) -> Bounds {
+    let wide = ((k + 1) as f64 / 4.0).powf(0.4);
+    Bounds {
+        pair: BOUND * wide,
+        own: BOUND * wide * wide,
+    }
+}

@@ -2,13 +2,14 @@
 //!
 //! The kernels compute the same function in another order; tests hold them to this one.
 
-mod fork;
+mod balance;
 mod start;
 
+pub use balance::{balanced, clipped, row_sizes};
 use start::cholesky;
-pub use start::{clipped, start, typical};
+pub use start::start;
 
-use super::{BOUND, CAREFUL, Curvature, FORKED, LEAST_THRESHOLD, Layer, RIDGE, RMS_LIMIT};
+use super::{CAREFUL, CUT, Curvature, LEAST_THRESHOLD, Layer, RIDGE, RMS_LIMIT, bounds};
 use nalgebra::{DMatrix, DVector};
 
 /// M = L + S with L = U Uᵀ.
@@ -24,26 +25,17 @@ pub struct Decomposition {
 
 /// Splits `m`, of which the lower triangle is read, into L of rank at most `k` and S.
 pub fn decompose(m: &DMatrix<f64>, k: usize, layers: &[Layer]) -> Decomposition {
-    split(m, |m| {
-        let (both, rest) = layers.split_at(FORKED.min(layers.len()));
-        let plain = run(m, start(m, k), 0.0, both);
-        let robust = run(m, start(&clipped(m, BOUND), k), 0.0, both);
-        let (u, mean) = fork::join(m, plain, robust);
-        run(m, u, mean, rest).0
-    })
+    split(m, k, |m| run(m, start(&clipped(m, k, 1.0), k), layers))
 }
 
 /// The same from several starts, each of which goes through all layers; the result is the one that leaves the least
 /// unexplained. It jumps where two of them are equally good.
 pub fn decompose_careful(m: &DMatrix<f64>, k: usize, layers: &[Layer]) -> Decomposition {
-    split(m, |m| {
-        let (both, rest) = layers.split_at(FORKED.min(layers.len()));
+    split(m, k, |m| {
         let mut best = (f64::INFINITY, DMatrix::zeros(m.nrows(), k));
-        let starts = CAREFUL.map(|bound| start(&clipped(m, bound), k));
-        for u in std::iter::once(start(m, k)).chain(starts) {
-            let (u, mean) = run(m, u, 0.0, both);
-            let (u, _) = run(m, u, mean, rest);
-            let cost = fork::unexplained(m, &u);
+        for factor in CAREFUL {
+            let u = run(m, start(&clipped(m, k, factor), k), layers);
+            let cost = unexplained(m, &u);
             if cost < best.0 {
                 best = (cost, u);
             }
@@ -52,8 +44,20 @@ pub fn decompose_careful(m: &DMatrix<f64>, k: usize, layers: &[Layer]) -> Decomp
     })
 }
 
-/// Brings M to unit scale for `factor`, which gives a factor of L there, and back.
-fn split(m: &DMatrix<f64>, factor: impl Fn(&DMatrix<f64>) -> DMatrix<f64>) -> Decomposition {
+/// Σ |R_ij| over i ≠ j of a balanced matrix, where none counts with more than a share of a typical entry: how large an
+/// outlier is does not matter.
+fn unexplained(m: &DMatrix<f64>, u: &DMatrix<f64>) -> f64 {
+    let cut = CUT / bounds(u.ncols()).own;
+    let sizes = (m - u * u.transpose()).map(|r| r.abs().min(cut));
+    sizes.sum() - sizes.trace()
+}
+
+/// Brings M to unit scale and its rows to about the same size for `factor`, which gives a factor of L there, and back.
+fn split(
+    m: &DMatrix<f64>,
+    k: usize,
+    factor: impl Fn(&DMatrix<f64>) -> DMatrix<f64>,
+) -> Decomposition {
     let n = m.nrows();
     let m = DMatrix::from_fn(n, n, |i, j| m[(i.max(j), i.min(j))]);
     let scale = scale(&m);
@@ -62,7 +66,8 @@ fn split(m: &DMatrix<f64>, factor: impl Fn(&DMatrix<f64>) -> DMatrix<f64>) -> De
     } else {
         DMatrix::zeros(n, n)
     };
-    let u = factor(&normal);
+    let sizes = row_sizes(&normal, k);
+    let u = DMatrix::from_diagonal(&sizes) * factor(&balanced(&normal, &sizes));
     let l = scale * &u * u.transpose();
     Decomposition {
         u: scale.sqrt() * u,
@@ -71,16 +76,11 @@ fn split(m: &DMatrix<f64>, factor: impl Fn(&DMatrix<f64>) -> DMatrix<f64>) -> De
     }
 }
 
-/// Layers one after the other, the first without momentum. Takes the mean |R_ij| that the layer before saw, and gives
-/// the one that the last layer saw.
-fn run(
-    m: &DMatrix<f64>,
-    start: DMatrix<f64>,
-    mut mean: f64,
-    layers: &[Layer],
-) -> (DMatrix<f64>, f64) {
+/// Layers one after the other, the first without momentum.
+fn run(m: &DMatrix<f64>, start: DMatrix<f64>, layers: &[Layer]) -> DMatrix<f64> {
     let mut u = start;
     let mut previous = u.clone();
+    let mut mean = 0.0;
     for layer in layers {
         let r = m - &u * u.transpose();
         let next = step(&r, mean, &u, &previous, layer);
@@ -88,7 +88,7 @@ fn run(
         previous = u;
         u = next;
     }
-    (u, mean)
+    u
 }
 
 /// The same for the correlation matrix D^(−1/2) M D^(−1/2) with D = diag M, scaled back. An asset whose variance is not

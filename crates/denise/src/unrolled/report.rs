@@ -1,5 +1,6 @@
 //! What the caller is told about a decomposition.
 
+use super::balance::restore;
 use super::buffers::Buffers;
 use super::shape::Shape;
 use super::triangle::triangle;
@@ -7,7 +8,8 @@ use crate::batch::{Report, SPARSITY_EPSILON};
 use crate::simd::{Real, Vector};
 use fearless_simd::Select;
 
-/// ‖U_T − U_(T−1)‖_F / ‖U_T‖_F, as long as v still is U of the layer before; b is overwritten.
+/// ‖U_T − U_(T−1)‖_F / ‖U_T‖_F in the units of M̂, as long as u and v are those of the last layer and of the one
+/// before; b is overwritten.
 #[inline(always)]
 pub(super) fn last_step<V: Vector>(
     shape: impl Shape<V>,
@@ -15,12 +17,17 @@ pub(super) fn last_step<V: Vector>(
     buffers: &mut Buffers<'_, V>,
 ) -> V {
     let vectors = shape.vectors();
-    let Buffers { u, v, b, g, .. } = buffers;
+    let Buffers {
+        u, v, b, g, sizes, ..
+    } = buffers;
     for (b, (u, v)) in b.iter_mut().zip(u.iter().zip(v.iter())) {
         (vectors.load(u) - vectors.load(v)).store_array(b);
     }
+    restore(vectors, k, sizes, b);
     let step = square_norm(shape, k, b, g);
-    let all = square_norm(shape, k, u, g);
+    b.copy_from_slice(u);
+    restore(vectors, k, sizes, b);
+    let all = square_norm(shape, k, b, g);
     (step / all.max(vectors.splat(V::Scalar::TINY))).sqrt()
 }
 

@@ -55,6 +55,8 @@ pub(super) trait Sums<V: Vector>: Layout<V> {
     fn sum_entries(self, sums: &mut [V::Array], term: impl Fn(usize) -> V) -> V;
     /// The diagonal entries of one vector row.
     fn diagonal(self, matrix: &[V::Array], row: usize) -> V;
+    /// Writes the diagonal entries of one vector row.
+    fn set_diagonal(self, matrix: &mut [V::Array], row: usize, values: V);
     /// Diagonal entry `i` of the matrix in `lane`, of those that are there.
     fn variance(self, matrix: &[V::Array], lane: usize, i: usize) -> V::Scalar;
     /// The largest |M_ij|, and the sum of 0·M_ij, which is not zero if an entry is not finite.
@@ -69,6 +71,8 @@ pub(super) trait Sums<V: Vector>: Layout<V> {
 
 /// Products with a symmetric matrix.
 pub(super) trait Multiply<V: Vector>: Layout<V> {
+    /// `matrix`_ij · (x_i x_j), for a number x_i for every row.
+    fn scale_both(self, x: &[V::Array], matrix: &mut [V::Array]);
     /// `out` = `matrix` · `x`, both n×k.
     fn multiply(self, k: usize, matrix: &[V::Array], x: &[V::Array], out: &mut [V::Array]);
 }

@@ -1,5 +1,6 @@
 //! U₀, where the layers start. `reference/start.rs` says what it computes.
 
+use super::balance::clip;
 use super::buffers::{Buffers, width};
 use super::rank::by_one;
 use super::rows;
@@ -7,23 +8,14 @@ use super::shape::Shape;
 use super::{RMS_LIMIT, SPREAD};
 use crate::simd::{Real, Vector, Vectors};
 
-/// The matrix that is started from.
-#[derive(Clone, Copy)]
-pub(super) enum From<V> {
-    /// M̂.
-    Plain,
-    /// M̂ with no entry larger than this.
-    Clipped(V),
-}
-
 /// Writes U₀ to `buffers.u` and its squared row norms to `buffers.norms`. `table` has a column of ones and the columns
-/// of Ω, for `Pack::spread`.
+/// of Ω, for `Pack::spread`; `factor` is for [`clip`].
 #[inline(never)]
 pub(super) fn start<V: Vector>(
     shape: impl Shape<V>,
     k: usize,
     table: &[V::Scalar],
-    from: From<V>,
+    factor: f64,
     buffers: &mut Buffers<'_, V>,
 ) {
     let vectors = shape.vectors();
@@ -42,15 +34,8 @@ pub(super) fn start<V: Vector>(
                 norms,
                 ..
             } = buffers;
-            let m = match from {
-                From::Plain => &**m,
-                From::Clipped(most) => {
-                    for (w, m) in w.iter_mut().zip(m.iter()) {
-                        vectors.load(m).min(most).max(-most).store_array(w);
-                    }
-                    &**w
-                }
-            };
+            clip(shape, k, factor, m, w);
+            let m = &**w;
             let n = shape.n();
             let width = width(n, k);
             let (x, rest) = room.split_at_mut(shape.rows() * width);
@@ -136,46 +121,28 @@ fn orthonormalise<V: Vector>(
         width,
         #[inline(always)]
         |width| {
-            gram_schmidt(
-                vectors,
-                width,
-                y,
-                least,
-                #[inline(always)]
-                |y, a, c| shape.dot(width, (y, a), (y, c)),
-            );
+            let parallel = vectors.splat(V::Scalar::PARALLEL);
+            let tiny = vectors.splat(V::Scalar::TINY);
+            for (a, least) in least.iter_mut().enumerate().take(width) {
+                let square = shape.dot(width, (y, a), (y, a));
+                square.mul_add(parallel, tiny).store_array(least);
+            }
+            for a in 0..width {
+                let square = shape.dot(width, (y, a), (y, a)) + vectors.load(&least[a]);
+                let inverse = vectors.one() / square.sqrt();
+                for y in y.chunks_exact_mut(width) {
+                    (vectors.load(&y[a]) * inverse).store_array(&mut y[a]);
+                }
+                for c in a + 1..width {
+                    let share = -shape.dot(width, (y, a), (y, c));
+                    for y in y.chunks_exact_mut(width) {
+                        let rest = share.mul_add(vectors.load(&y[a]), vectors.load(&y[c]));
+                        rest.store_array(&mut y[c]);
+                    }
+                }
+            }
         },
     );
-}
-
-/// [`orthonormalise`] with any product of columns a and c.
-#[inline(always)]
-pub(super) fn gram_schmidt<V: Vector>(
-    vectors: Vectors<V>,
-    width: usize,
-    y: &mut [V::Array],
-    least: &mut [V::Array],
-    dot: impl Fn(&[V::Array], usize, usize) -> V,
-) {
-    let parallel = vectors.splat(V::Scalar::PARALLEL);
-    let tiny = vectors.splat(V::Scalar::TINY);
-    for (a, least) in least.iter_mut().enumerate().take(width) {
-        dot(y, a, a).mul_add(parallel, tiny).store_array(least);
-    }
-    for a in 0..width {
-        let square = dot(y, a, a) + vectors.load(&least[a]);
-        let inverse = vectors.one() / square.sqrt();
-        for y in y.chunks_exact_mut(width) {
-            (vectors.load(&y[a]) * inverse).store_array(&mut y[a]);
-        }
-        for c in a + 1..width {
-            let share = -dot(y, a, c);
-            for y in y.chunks_exact_mut(width) {
-                let rest = share.mul_add(vectors.load(&y[a]), vectors.load(&y[c]));
-                rest.store_array(&mut y[c]);
-            }
-        }
-    }
 }
 
 /// From Q in the second factor and M Q in the third to the Chebyshev polynomial of degree three of M, times Q, in the

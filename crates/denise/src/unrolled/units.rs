@@ -14,26 +14,17 @@ use fearless_simd::Select;
 pub(super) fn standardise<V: Vector>(shape: impl Shape<V>, buffers: &mut Buffers<'_, V>) -> V {
     let vectors = shape.vectors();
     let (zero, one) = (vectors.zero(), vectors.one());
-    let Buffers {
-        m,
-        w,
-        c,
-        norms,
-        sums,
-        ..
-    } = buffers;
+    let Buffers { m, norms, sums, .. } = buffers;
     for (row, inverse) in norms.iter_mut().enumerate() {
         let variance = shape.diagonal(m, row);
         let root: V = one / variance.sqrt();
         let root: V = variance.simd_gt(zero).select(root, zero);
         root.store_array(inverse);
     }
-    // The products of all pairs of them are the "L" of a factor with one column.
-    shape.split(1, one, m, norms, w, c);
-    for (m, w) in m.iter_mut().zip(w.iter()) {
+    shape.scale_both(norms, m);
+    for m in m.iter_mut() {
         // No correlation is above one, but for an M that is not positive semidefinite.
-        let x = vectors.load(m) * vectors.load(w);
-        x.min(one).max(-one).store_array(m);
+        vectors.load(m).min(one).max(-one).store_array(m);
     }
     let scale = Scale::of(shape, m, sums);
     for m in m.iter_mut() {

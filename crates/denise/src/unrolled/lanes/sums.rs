@@ -74,6 +74,13 @@ impl<V: Vector> Sums<V> for Lanes<V> {
     }
 
     #[inline(always)]
+    fn set_diagonal(self, matrix: &mut [V::Array], row: usize, values: V) {
+        if row < self.n {
+            values.store_array(&mut matrix[place(row, row)]);
+        }
+    }
+
+    #[inline(always)]
     fn variance(self, matrix: &[V::Array], lane: usize, i: usize) -> V::Scalar {
         matrix[place(i, i)][lane]
     }

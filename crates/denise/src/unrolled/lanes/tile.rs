@@ -7,6 +7,22 @@ use crate::unrolled::shape::Multiply;
 use crate::unrolled::triangle::triangle;
 
 impl<V: Vector> Multiply<V> for Lanes<V> {
+    #[inline(always)]
+    fn scale_both(self, x: &[V::Array], matrix: &mut [V::Array]) {
+        let vectors = self.vectors;
+        let (x, _) = x.as_chunks::<SIDE>();
+        let (blocks, _) = matrix.as_chunks_mut::<ENTRIES>();
+        for (i, rows) in x.iter().enumerate() {
+            let blocks = &mut blocks[triangle(i)..];
+            for (block, columns) in blocks.iter_mut().zip(&x[..=i]) {
+                for at in 0..ENTRIES {
+                    let both = vectors.load(&rows[at / SIDE]) * vectors.load(&columns[at % SIDE]);
+                    (vectors.load(&block[at]) * both).store_array(&mut block[at]);
+                }
+            }
+        }
+    }
+
     #[inline(never)]
     fn multiply(self, k: usize, matrix: &[V::Array], x: &[V::Array], out: &mut [V::Array]) {
         by_one::<5, V>(

@@ -4,7 +4,7 @@
 //! permuted when the assets are: then so is everything that follows.
 
 use super::super::omega::omega;
-use super::super::{BOUND, DIRECTION, EXTRA, NYSTROM_PIVOT, RMS_LIMIT, SPREAD};
+use super::super::{DIRECTION, EXTRA, NYSTROM_PIVOT, RMS_LIMIT, SPREAD};
 use nalgebra::{DMatrix, DVector};
 
 /// A column of which less than the root of this is left counts as parallel to those before it.
@@ -53,7 +53,7 @@ fn directions(m: &DMatrix<f64>, width: usize) -> DMatrix<f64> {
 }
 
 /// Modified Gram–Schmidt. A column that the others explain all but a rounding of stays short.
-pub(super) fn orthonormalise(mut y: DMatrix<f64>) -> DMatrix<f64> {
+fn orthonormalise(mut y: DMatrix<f64>) -> DMatrix<f64> {
     let width = y.ncols();
     let least: Vec<f64> = (0..width)
         .map(|a| PARALLEL * y.column(a).norm_squared() + f64::MIN_POSITIVE)
@@ -137,22 +137,6 @@ fn rotate(core: &mut DMatrix<f64>, turn: &mut DMatrix<f64>, a: usize, c: usize) 
         turn[(i, a)] = cosine * x + sine * y;
         turn[(i, c)] = cosine * y - sine * x;
     }
-}
-
-/// The usual size of an entry off the diagonal: the mean |M_ij|, in which none counts with more than twice the mean.
-pub fn typical(m: &DMatrix<f64>) -> f64 {
-    let n = m.nrows();
-    let mean = |most: f64| {
-        let sizes = m.map(|x| x.abs().min(most));
-        (sizes.sum() - sizes.trace()) / (n * (n - 1)) as f64
-    };
-    (0..4).fold(mean(f64::INFINITY), |usual, _| mean(BOUND * usual))
-}
-
-/// M with no entry above `bound` times what is typical, not even on the diagonal: no outlier owns its eigenvectors.
-pub fn clipped(m: &DMatrix<f64>, bound: f64) -> DMatrix<f64> {
-    let most = bound * typical(m);
-    m.map(|x| x.max(-most).min(most))
 }
 
 /// The lower factor of a symmetric matrix, pivots raised to at least `least`.

@@ -95,15 +95,18 @@ impl<V: Vector> Sums<V> for Single<V> {
     }
 
     #[inline(always)]
+    fn set_diagonal(self, matrix: &mut [V::Array], row: usize, values: V) {
+        for (lane, x) in values.to_array().into_iter().enumerate() {
+            let i = row * V::W + lane;
+            if i < self.n {
+                matrix[self.own(i)][lane] = x;
+            }
+        }
+    }
+
+    #[inline(always)]
     fn variance(self, matrix: &[V::Array], _: usize, i: usize) -> V::Scalar {
-        let (row, lane) = (i / V::W, i % V::W);
-        let full = self.rows() / PANEL * PANEL;
-        let (first, count) = if row < full {
-            (row - row % PANEL, PANEL)
-        } else {
-            (row, 1)
-        };
-        matrix[first * self.n + i * count + row - first][lane]
+        matrix[self.own(i)][i % V::W]
     }
 
     #[inline(always)]
@@ -125,6 +128,21 @@ impl<V: Vector> Sums<V> for Single<V> {
             sum += x;
         }
         (vectors.splat(top), vectors.splat(sum))
+    }
+}
+
+impl<V: Vector> Single<V> {
+    /// Where diagonal entry `i` is.
+    #[inline(always)]
+    fn own(self, i: usize) -> usize {
+        let row = i / V::W;
+        let full = self.rows() / PANEL * PANEL;
+        let (first, count) = if row < full {
+            (row - row % PANEL, PANEL)
+        } else {
+            (row, 1)
+        };
+        first * self.n + i * count + row - first
     }
 }
 

@@ -5,6 +5,21 @@ use crate::simd::{Vector, Vectors};
 use crate::unrolled::shape::{Layout, Multiply};
 
 impl<V: Vector> Multiply<V> for Single<V> {
+    #[inline(always)]
+    fn scale_both(self, x: &[V::Array], matrix: &mut [V::Array]) {
+        let (n, vectors) = (self.n, self.vectors);
+        for (first, count) in panels(self.rows()) {
+            for j in 0..n {
+                let other = vectors.splat(x[j / V::W][j % V::W]);
+                for v in 0..count {
+                    let entry = &mut matrix[first * n + j * count + v];
+                    let both = vectors.load(&x[first + v]) * other;
+                    (vectors.load(entry) * both).store_array(entry);
+                }
+            }
+        }
+    }
+
     /// `x` may have any number of columns. Not inlined, so that every place that needs it shares the code.
     #[inline(never)]
     fn multiply(self, columns: usize, matrix: &[V::Array], x: &[V::Array], out: &mut [V::Array]) {

@@ -1,0 +1,99 @@
+//! Rows of about the same size. `reference/balance.rs` says what it computes.
+
+use super::buffers::Buffers;
+use super::shape::Shape;
+use super::{LEAST_SIZE, TYPICAL, bounds};
+use crate::simd::{Vector, Vectors};
+
+/// Divides M̂ in `buffers.m` by r_i r_j, and writes r to `buffers.sizes`. `ones` is a column of ones, for
+/// `Pack::spread`.
+#[inline(never)]
+pub(super) fn balance<V: Vector>(
+    shape: impl Shape<V>,
+    k: usize,
+    ones: &[V::Scalar],
+    buffers: &mut Buffers<'_, V>,
+) {
+    let vectors = shape.vectors();
+    vectors.vectorize(
+        #[inline(always)]
+        || {
+            let Buffers {
+                m,
+                w,
+                sums,
+                trust,
+                norms,
+                sizes,
+                ..
+            } = buffers;
+            let (inverse, ones_rows) = (trust, norms);
+            shape.spread(1, ones, ones_rows);
+            let share = vectors.number(1.0 / shape.n() as f64);
+            for (w, m) in w.iter_mut().zip(m.iter()) {
+                vectors.load(m).abs().sqrt().store_array(w);
+            }
+            shape.multiply(1, w, ones_rows, sums);
+            let least = vectors.number(LEAST_SIZE);
+            for ((sum, size), inverse) in sums.iter().zip(sizes.iter_mut()).zip(inverse.iter_mut())
+            {
+                let mean = (vectors.load(sum) * share).max(least);
+                mean.store_array(size);
+                (vectors.one() / mean).store_array(inverse);
+            }
+            shape.scale_both(inverse, m);
+            let most = vectors.number(TYPICAL);
+            for (w, m) in w.iter_mut().zip(m.iter()) {
+                vectors.load(m).abs().min(most).store_array(w);
+            }
+            shape.multiply(1, w, ones_rows, sums);
+            let share = share * vectors.number(bounds(k).own);
+            for ((sum, size), inverse) in sums.iter().zip(sizes.iter_mut()).zip(inverse.iter_mut())
+            {
+                let root = (vectors.load(sum) * share).sqrt().max(least);
+                (vectors.load(size) * root).store_array(size);
+                (vectors.one() / root).store_array(inverse);
+            }
+            shape.scale_both(inverse, m);
+        },
+    );
+}
+
+/// The start's copy of a balanced matrix, without entries that an L of rank k would hardly have; `factor` widens the
+/// bounds.
+#[inline(always)]
+pub(super) fn clip<V: Vector>(
+    shape: impl Shape<V>,
+    k: usize,
+    factor: f64,
+    m: &[V::Array],
+    w: &mut [V::Array],
+) {
+    let vectors = shape.vectors();
+    let bounds = bounds(k);
+    let most = vectors.number(factor * bounds.pair / bounds.own);
+    for (w, m) in w.iter_mut().zip(m.iter()) {
+        vectors.load(m).min(most).max(-most).store_array(w);
+    }
+    let most = vectors.number(factor);
+    for row in 0..shape.rows() {
+        let own = shape.diagonal(m, row).min(most).max(-most);
+        shape.set_diagonal(w, row, own);
+    }
+}
+
+/// From the factor of a balanced matrix to that of M̂: row i times r_i.
+#[inline(always)]
+pub(super) fn restore<V: Vector>(
+    vectors: Vectors<V>,
+    k: usize,
+    sizes: &[V::Array],
+    u: &mut [V::Array],
+) {
+    for (u, size) in u.chunks_exact_mut(k).zip(sizes) {
+        let size = vectors.load(size);
+        for x in u {
+            (vectors.load(x) * size).store_array(x);
+        }
+    }
+}
