@@ -51,7 +51,7 @@ pub struct Args {
     #[arg(long, value_enum, default_value_t)]
     loss: Loss,
     /// Steps of gradient descent.
-    #[arg(long, default_value_t = 3000)]
+    #[arg(long, default_value_t = 6000)]
     steps: usize,
     /// Matrices in a step; without it ten of each kind.
     #[arg(long)]

@@ -171,6 +171,12 @@ fn layer(n: usize, k: usize, curvature: Curvature) -> Function {
     let r_square = b.mul(&r, &r);
     let sum = b.add(&scales, &r_square);
     let most = b.mul(&trust, &scales);
+    // L that explains more than all of a variance is never right: then the weight rises to one.
+    let zero = b.number(0.0);
+    let negative = b.min(&r, &zero);
+    let beyond = b.square(&negative);
+    let beyond = b.op("Where", &["diagonal", &beyond, &zero]);
+    let most = b.add(&most, &beyond);
     let w = b.div(&most, &sum);
     let c = b.mul(&w, &r);
     let right = b.matmul(&c, "U");
@@ -215,7 +221,6 @@ fn layer(n: usize, k: usize, curvature: Curvature) -> Function {
     let next = b.add(&moved, &momentum);
 
     let sizes = b.op("Abs", &[&r]);
-    let zero = b.number(0.0);
     let sizes = b.op("Where", &["diagonal", &zero, &sizes]);
     let total = b.sum(&sizes, &[1, 2]);
     let mean = b.times(&total, 1.0 / (n * (n - 1)) as f64);

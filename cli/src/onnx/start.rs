@@ -4,7 +4,7 @@ use super::body::{Body, Name};
 use super::constants::{PARALLEL, TINY};
 use super::functions::{function, mean_square};
 use super::proto::{Function, Tensor};
-use denise::unrolled::{DIRECTION, EXTRA, NYSTROM_PIVOT, RMS_LIMIT, SPREAD, omega};
+use denise::unrolled::{DIRECTION, EXTRA, NYSTROM_PIVOT, RMS_LIMIT, SPREAD, SWEEPS, omega};
 
 /// Columns of the start.
 fn columns(n: usize, k: usize) -> usize {
@@ -229,12 +229,12 @@ fn rotate() -> Function {
 
 /// The rotations in groups of pairs that have no column in common.
 ///
-/// One sweep over all pairs, and two over those between the first k and the rest, each row by row. All pairs (a, c)
+/// A sweep over all pairs, then over those between the first k and the rest, each row by row. All pairs (a, c)
 /// with the same a + c can go at once: of two that share a column, the one with the smaller sum comes first row by
 /// row too.
 pub(super) fn groups(k: usize, width: usize) -> Vec<Vec<(usize, usize)>> {
     let mut groups = Vec::new();
-    for sweep in 0..3 {
+    for sweep in 0..SWEEPS {
         for sum in 1..2 * width {
             let pairs: Vec<(usize, usize)> = (0..width)
                 .filter_map(|a| Some((a, sum.checked_sub(a)?)))

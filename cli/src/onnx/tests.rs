@@ -1,7 +1,7 @@
 use super::proto::{Function, Model, Node};
 use super::write::to_bytes;
 use super::{functions, start, write};
-use denise::unrolled::{Curvature, File, Layer, reference};
+use denise::unrolled::{Curvature, File, Layer, SWEEPS, reference};
 use nalgebra::DMatrix;
 use prost::Message;
 use std::collections::HashSet;
@@ -95,7 +95,7 @@ fn the_graph_computes_what_the_reference_does() {
 fn rotations_at_once_are_those_one_after_the_other() {
     for (k, width) in [(1, 2), (2, 2), (1, 3), (3, 5), (4, 5), (6, 8)] {
         let mut expected = Vec::new();
-        for sweep in 0..3 {
+        for sweep in 0..SWEEPS {
             for a in 0..width {
                 let pairs = (a + 1..width).map(|c| (a, c));
                 expected.extend(pairs.filter(|&(a, c)| sweep == 0 || (a < k && k <= c)));

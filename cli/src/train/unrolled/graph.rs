@@ -93,7 +93,9 @@ impl Graph {
         let w = scale.clone() / (r.clone() * r.clone() + scale.clone());
         // All of w is made with the scale of pairs; this is what the diagonal has beyond that.
         let square = diagonal.clone() * diagonal.clone();
-        let own = sigma * diagonal_scale.clone() / (square.clone() + diagonal_scale);
+        let negative = diagonal.clone().clamp_max(0.0);
+        let trust = sigma * diagonal_scale.clone() + negative.clone() * negative;
+        let own = trust / (square.clone() + diagonal_scale);
         let beyond = own - scale.clone() / (square + scale);
         let b = u.clone().matmul(w.clone() * r.clone())
             + u.clone() * (beyond.clone() * diagonal.clone());

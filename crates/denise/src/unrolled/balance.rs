@@ -2,7 +2,7 @@
 
 use super::buffers::Buffers;
 use super::shape::Shape;
-use super::{LEAST_SIZE, TYPICAL, bounds};
+use super::{Bounds, LEAST_SIZE, TYPICAL};
 use crate::simd::{Vector, Vectors};
 
 /// Divides M̂ in `buffers.m` by r_i r_j, and writes r to `buffers.sizes`. `ones` is a column of ones, for
@@ -10,7 +10,7 @@ use crate::simd::{Vector, Vectors};
 #[inline(never)]
 pub(super) fn balance<V: Vector>(
     shape: impl Shape<V>,
-    k: usize,
+    bounds: Bounds,
     ones: &[V::Scalar],
     buffers: &mut Buffers<'_, V>,
 ) {
@@ -47,7 +47,7 @@ pub(super) fn balance<V: Vector>(
                 vectors.load(m).abs().min(most).store_array(w);
             }
             shape.multiply(1, w, ones_rows, sums);
-            let share = share * vectors.number(bounds(k).own);
+            let share = share * vectors.number(bounds.own);
             for ((sum, size), inverse) in sums.iter().zip(sizes.iter_mut()).zip(inverse.iter_mut())
             {
                 let root = (vectors.load(sum) * share).sqrt().max(least);
@@ -64,13 +64,12 @@ pub(super) fn balance<V: Vector>(
 #[inline(always)]
 pub(super) fn clip<V: Vector>(
     shape: impl Shape<V>,
-    k: usize,
+    bounds: Bounds,
     factor: f64,
     m: &[V::Array],
     w: &mut [V::Array],
 ) {
     let vectors = shape.vectors();
-    let bounds = bounds(k);
     let most = vectors.number(factor * bounds.pair / bounds.own);
     for (w, m) in w.iter_mut().zip(m.iter()) {
         vectors.load(m).min(most).max(-most).store_array(w);

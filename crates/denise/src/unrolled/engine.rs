@@ -13,7 +13,7 @@ use super::report::report;
 use super::scale::Scale;
 use super::shape::Shape;
 use super::single::Single;
-use super::units;
+use super::{Bounds, bounds, units};
 use crate::batch::{Batch, Report};
 use crate::simd::{Isa, Real, Vector, Vectors};
 use crate::status::{Error, Status};
@@ -30,6 +30,7 @@ const WIDEST: usize = 16;
 pub(crate) struct Engine<F> {
     n: usize,
     k: usize,
+    bounds: Bounds,
     /// A column of ones, then those of Ω, small; rows up to a whole number of the widest vectors are zero.
     directions: Vec<F>,
     layers: Vec<Layer<F>>,
@@ -54,6 +55,7 @@ impl<F: Real> Engine<F> {
         let mut engine = Engine {
             n,
             k,
+            bounds: bounds(k),
             directions: Vec::new(),
             layers: Vec::new(),
             correlation: false,
@@ -194,6 +196,7 @@ impl<F: Real> Engine<F> {
         }
         let weights = Weights {
             k,
+            bounds: self.bounds,
             directions: &self.directions,
             layers: &self.layers,
         };

@@ -8,7 +8,7 @@ use super::rows::{self, Step};
 use super::shape::{Influence, Shape, Terms};
 use super::start::start;
 use super::triangle::triangle;
-use super::{CAREFUL, CUT, LEAST_THRESHOLD, RMS_LIMIT, bounds};
+use super::{Bounds, CAREFUL, CUT, LEAST_THRESHOLD, RMS_LIMIT};
 use crate::simd::{Real, Vector, Vectors};
 use fearless_simd::Select;
 
@@ -16,6 +16,7 @@ use fearless_simd::Select;
 #[derive(Clone, Copy)]
 pub(super) struct Weights<'a, F> {
     pub(super) k: usize,
+    pub(super) bounds: Bounds,
     /// For `start`, and in its first column for `balance`.
     pub(super) directions: &'a [F],
     pub(super) layers: &'a [Layer<F>],
@@ -32,7 +33,7 @@ pub(super) fn forward<V: Vector>(
     buffers: &mut Buffers<'_, V>,
 ) -> V {
     let vectors = shape.vectors();
-    balance(shape, weights.k, weights.ones(shape), buffers);
+    balance(shape, weights.bounds, weights.ones(shape), buffers);
     run(shape, weights, 1.0, buffers);
     let unsettled = if told {
         last_step(shape, weights.k, buffers)
@@ -52,13 +53,13 @@ pub(super) fn forward_careful<V: Vector>(
 ) -> V {
     let vectors = shape.vectors();
     let k = weights.k;
-    balance(shape, k, weights.ones(shape), buffers);
+    balance(shape, weights.bounds, weights.ones(shape), buffers);
     let mut least = vectors.splat(V::Scalar::MAX);
     let mut unsettled = vectors.zero();
     for factor in CAREFUL {
         run(shape, weights, factor, buffers);
         let step = last_step(shape, k, buffers);
-        let cost = unexplained(shape, k, buffers);
+        let cost = unexplained(shape, k, CUT / weights.bounds.own, buffers);
         let better = cost.simd_lt(least);
         least = better.select(cost, least);
         unsettled = better.select(step, unsettled);
@@ -89,7 +90,10 @@ fn run<V: Vector>(
     buffers: &mut Buffers<'_, V>,
 ) {
     let k = weights.k;
-    start(shape, k, weights.directions, factor, buffers);
+    let Weights {
+        bounds, directions, ..
+    } = weights;
+    start(shape, k, directions, bounds, factor, buffers);
     buffers.v.copy_from_slice(buffers.u);
     let mut mean = shape.vectors().zero();
     for weights in weights.layers {
@@ -97,9 +101,14 @@ fn run<V: Vector>(
     }
 }
 
-/// Σ |R_ij| over j < i, where none counts with more than a share of a typical entry. w and c are overwritten.
+/// Σ |R_ij| over j < i, where none counts with more than `cut`. w and c are overwritten.
 #[inline(never)]
-fn unexplained<V: Vector>(shape: impl Shape<V>, k: usize, buffers: &mut Buffers<'_, V>) -> V {
+fn unexplained<V: Vector>(
+    shape: impl Shape<V>,
+    k: usize,
+    cut: f64,
+    buffers: &mut Buffers<'_, V>,
+) -> V {
     let vectors = shape.vectors();
     vectors.vectorize(
         #[inline(always)]
@@ -107,7 +116,7 @@ fn unexplained<V: Vector>(shape: impl Shape<V>, k: usize, buffers: &mut Buffers<
             let Buffers {
                 m, w, c, u, sums, ..
             } = buffers;
-            let cut = vectors.number(CUT / bounds(k).own);
+            let cut = vectors.number(cut);
             shape.split(k, vectors.one(), m, u, w, c);
             shape.sum_pairs(
                 sums,

@@ -142,7 +142,9 @@ fn step(
     let diagonal_scale = threshold(layer.gamma, layer.delta);
     let w = DMatrix::from_fn(n, n, |i, j| {
         if i == j {
-            layer.sigma * diagonal_scale / (diagonal_scale + r[(i, i)].powi(2))
+            // L that explains more than all of a variance is never right: then the weight rises to one.
+            let beyond = r[(i, i)].min(0.0).powi(2);
+            (layer.sigma * diagonal_scale + beyond) / (diagonal_scale + r[(i, i)].powi(2))
         } else {
             scale / (scale + r[(i, j)].powi(2))
         }

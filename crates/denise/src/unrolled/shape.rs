@@ -109,12 +109,21 @@ pub(super) struct Terms<'a, V: Vector> {
 }
 
 /// The weight function of a layer: w = `scale` / (`scale` + R²) off the diagonal, and on it
-/// w = `diagonal_trust` / (`diagonal_scale` + R²).
+/// w = (`diagonal_trust` + min(R, 0)²) / (`diagonal_scale` + R²).
 #[derive(Clone, Copy)]
 pub(super) struct Influence<V> {
     pub(super) scale: V,
     pub(super) diagonal_scale: V,
     pub(super) diagonal_trust: V,
+}
+
+impl<V: Vector> Influence<V> {
+    /// The weight of a diagonal entry of R.
+    #[inline(always)]
+    pub(super) fn of_diagonal(self, vectors: Vectors<V>, x: V) -> V {
+        let beyond = x.min(vectors.zero());
+        beyond.mul_add(beyond, self.diagonal_trust) / x.mul_add(x, self.diagonal_scale)
+    }
 }
 
 /// The result.

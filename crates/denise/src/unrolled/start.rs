@@ -5,16 +5,17 @@ use super::buffers::{Buffers, width};
 use super::rank::by_one;
 use super::rows;
 use super::shape::Shape;
-use super::{RMS_LIMIT, SPREAD};
+use super::{Bounds, RMS_LIMIT, SPREAD};
 use crate::simd::{Real, Vector, Vectors};
 
 /// Writes U₀ to `buffers.u` and its squared row norms to `buffers.norms`. `table` has a column of ones and the columns
-/// of Ω, for `Pack::spread`; `factor` is for [`clip`].
+/// of Ω, for `Pack::spread`; `bounds` and `factor` are for [`clip`].
 #[inline(never)]
 pub(super) fn start<V: Vector>(
     shape: impl Shape<V>,
     k: usize,
     table: &[V::Scalar],
+    bounds: Bounds,
     factor: f64,
     buffers: &mut Buffers<'_, V>,
 ) {
@@ -34,7 +35,7 @@ pub(super) fn start<V: Vector>(
                 norms,
                 ..
             } = buffers;
-            clip(shape, k, factor, m, w);
+            clip(shape, bounds, factor, m, w);
             let m = &**w;
             let n = shape.n();
             let width = width(n, k);
@@ -127,18 +128,24 @@ fn orthonormalise<V: Vector>(
                 let square = shape.dot(width, (y, a), (y, a));
                 square.mul_add(parallel, tiny).store_array(least);
             }
+            // Lengths are made one at the end: a column waits for one division, and not for a root, a division and
+            // more products.
             for a in 0..width {
                 let square = shape.dot(width, (y, a), (y, a)) + vectors.load(&least[a]);
-                let inverse = vectors.one() / square.sqrt();
-                for y in y.chunks_exact_mut(width) {
-                    (vectors.load(&y[a]) * inverse).store_array(&mut y[a]);
-                }
+                square.store_array(&mut least[a]);
+                let inverse = vectors.one() / square;
                 for c in a + 1..width {
-                    let share = -shape.dot(width, (y, a), (y, c));
+                    let share = -(shape.dot(width, (y, a), (y, c)) * inverse);
                     for y in y.chunks_exact_mut(width) {
                         let rest = share.mul_add(vectors.load(&y[a]), vectors.load(&y[c]));
                         rest.store_array(&mut y[c]);
                     }
+                }
+            }
+            for a in 0..width {
+                let inverse = vectors.one() / vectors.load(&least[a]).sqrt();
+                for y in y.chunks_exact_mut(width) {
+                    (vectors.load(&y[a]) * inverse).store_array(&mut y[a]);
                 }
             }
         },

@@ -360,7 +360,7 @@ fn careful_kernels_match_the_reference() {
     }
 }
 
-/// Nothing off the diagonal is typical there, and what is clipped to that is zero.
+/// Rows have a size there only because of the diagonal, or none at all.
 #[test]
 fn matrices_with_nothing_off_the_diagonal_are_split() {
     for (n, k) in [(2, 1), (5, 5), (20, 3)] {
@@ -377,4 +377,41 @@ fn matrices_with_nothing_off_the_diagonal_are_split() {
             }
         }
     }
+}
+
+/// No reciprocal of a size, and no product of two, overflows, even if entries are subnormal.
+#[test]
+fn rows_of_any_size_are_balanced() {
+    let (n, k) = (9, 2);
+    let plain = matrix(n, k, 3);
+    for small in [0.0, 1e-22, 1e-19, 1e-10] {
+        let unit = |i: usize| if i % 4 == 1 { small } else { 1.0 };
+        let m: Vec<f32> = (0..n * n)
+            .map(|at| (plain[at] * unit(at / n) * unit(at % n)) as f32)
+            .collect();
+        for isa in isas() {
+            for shapes in [Shapes::Lanes, Shapes::Single] {
+                let got = on(isa, shapes, n, k, &m);
+                for (at, &l) in got.l.iter().enumerate() {
+                    let largest = 10.0 * unit(at / n) * unit(at % n);
+                    let name = kernel(isa);
+                    assert!(
+                        f64::from(l.abs()) <= largest,
+                        "{name:?} {shapes:?} {small}: {l} at {at}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// Pairs say nothing about some directions of U if k is too large, and the diagonal must.
+#[test]
+fn no_variance_is_exceeded_by_much_if_k_is_too_large() {
+    let n = 20;
+    let m: Vec<f64> = (0..400).flat_map(|seed| matrix(n, 1, seed)).collect();
+    let got = on(Isa::portable(), Shapes::Both, n, 3, &m);
+    let least = got.reports.iter().map(|report| report.least_specific);
+    let least = least.fold(f32::MAX, f32::min);
+    assert!(least > -0.5, "{least}");
 }

@@ -175,7 +175,7 @@ impl<const OWN: bool, V: Vector> Block<'_, OWN, V> {
                 total[column] += weight;
             }
             let x = self.residual(&own, row, row);
-            let weight = influence.diagonal_trust / x.mul_add(x, influence.diagonal_scale);
+            let weight = influence.of_diagonal(vectors, x);
             self.store(row, row, weight, x);
             total[row] += weight;
             sum.store_array(&mut sums[row]);

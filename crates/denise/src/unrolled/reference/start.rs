@@ -4,7 +4,7 @@
 //! permuted when the assets are: then so is everything that follows.
 
 use super::super::omega::omega;
-use super::super::{DIRECTION, EXTRA, NYSTROM_PIVOT, RMS_LIMIT, SPREAD};
+use super::super::{DIRECTION, EXTRA, NYSTROM_PIVOT, RMS_LIMIT, SPREAD, SWEEPS};
 use nalgebra::{DMatrix, DVector};
 
 /// A column of which less than the root of this is left counts as parallel to those before it.
@@ -90,11 +90,11 @@ fn filter(m: &DMatrix<f64>, q: DMatrix<f64>, y: &DMatrix<f64>) -> DMatrix<f64> {
 }
 
 /// Turns a symmetric matrix, by Jacobi's rotations, so that its first `k` directions are the leading ones; the columns
-/// of what is returned. One sweep over all pairs and two over those between the first k and the rest.
+/// of what is returned. A sweep over all pairs, then over those between the first k and the rest.
 fn leading(core: &mut DMatrix<f64>, k: usize) -> DMatrix<f64> {
     let width = core.nrows();
     let mut turn = DMatrix::identity(width, width);
-    for sweep in 0..3 {
+    for sweep in 0..SWEEPS {
         for a in 0..width {
             for c in a + 1..width {
                 if sweep == 0 || (a < k && k <= c) {

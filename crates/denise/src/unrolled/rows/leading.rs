@@ -1,12 +1,13 @@
 //! The leading directions of a small symmetric matrix, by Jacobi's rotations.
 
 use crate::simd::{Real, Vector, Vectors};
+use crate::unrolled::SWEEPS;
 use crate::unrolled::rank::by_one;
 use crate::unrolled::triangle::triangle;
 use fearless_simd::Select;
 
 /// Turns the matrix `g` so that its first `k` directions are the leading ones, and writes these directions to the rows
-/// of `turn`: one sweep over all pairs, and two over those between the first k and the rest. `whole` is scratch.
+/// of `turn`: a sweep over all pairs, then over those between the first k and the rest. `whole` is scratch.
 #[inline(never)]
 pub(crate) fn leading<V: Vector>(
     vectors: Vectors<V>,
@@ -29,7 +30,7 @@ pub(crate) fn leading<V: Vector>(
                     whole[i * width + j] = g[triangle(i.max(j)) + i.min(j)];
                 }
             }
-            for sweep in 0..3 {
+            for sweep in 0..SWEEPS {
                 let (first, last) = if sweep == 0 { (width, 0) } else { (k, k) };
                 for a in 0..first {
                     for c in last.max(a + 1)..width {

@@ -127,11 +127,7 @@ impl<const ROWS: usize, V: Vector> Panel<'_, ROWS, V> {
         let (vectors, k) = (self.vectors, self.k);
         let zero = vectors.zero();
         let lanes = lane_numbers(vectors);
-        let Influence {
-            scale,
-            diagonal_scale,
-            diagonal_trust,
-        } = self.influence;
+        let influence = self.influence;
         let mut lane = zero;
         for (l, ((m, w), c)) in m.iter().zip(w).zip(c).enumerate().take(V::W) {
             let mut x = [zero; ROWS];
@@ -146,17 +142,15 @@ impl<const ROWS: usize, V: Vector> Panel<'_, ROWS, V> {
                 }
             }
             for v in 0..ROWS {
-                let (mut trust, mut scale) = (scale, scale);
+                let mut weight = influence.scale / x[v].mul_add(x[v], influence.scale);
                 if (v as isize) > DIAGONAL {
                     self.sum[v] += x[v].abs();
                 } else if v as isize == DIAGONAL {
-                    let diagonal = lanes.simd_eq(lane);
-                    trust = diagonal.select(diagonal_trust, trust);
-                    scale = diagonal.select(diagonal_scale, scale);
+                    let own = influence.of_diagonal(vectors, x[v]);
+                    weight = lanes.simd_eq(lane).select(own, weight);
                     let left: V = lanes.simd_gt(lane).select(x[v].abs(), zero);
                     self.sum[v] += left;
                 }
-                let weight = trust / x[v].mul_add(x[v], scale);
                 (weight * x[v]).store_array(&mut c[v]);
                 if self.stored {
                     weight.store_array(&mut w[v]);
