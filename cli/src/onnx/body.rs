@@ -209,6 +209,12 @@ impl Body {
         self.clip(&moved, 0.0, 1.0)
     }
 
+    /// 1 where a > 0, else 0.
+    pub(super) fn positive(&mut self, a: &str) -> Name {
+        let large = self.times(a, f64::from(f32::MAX));
+        self.clip(&large, 0.0, 1.0)
+    }
+
     /// Swaps the last two of three axes.
     pub(super) fn transpose(&mut self, a: &str) -> Name {
         let order = Attribute::ints("perm", &[0, 2, 1]);

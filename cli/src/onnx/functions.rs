@@ -174,6 +174,8 @@ fn layer(n: usize, k: usize, curvature: Curvature) -> Function {
     // L that explains more than all of a variance is never right: then the weight rises to one.
     let zero = b.number(0.0);
     let negative = b.min(&r, &zero);
+    let variance = b.positive("N");
+    let negative = b.mul(&negative, &variance);
     let beyond = b.square(&negative);
     let beyond = b.op("Where", &["diagonal", &beyond, &zero]);
     let most = b.add(&most, &beyond);

@@ -93,7 +93,7 @@ impl Graph {
         let w = scale.clone() / (r.clone() * r.clone() + scale.clone());
         // All of w is made with the scale of pairs; this is what the diagonal has beyond that.
         let square = diagonal.clone() * diagonal.clone();
-        let negative = diagonal.clone().clamp_max(0.0);
+        let negative = diagonal.clone().clamp_max(0.0) * m.variance.clone();
         let trust = sigma * diagonal_scale.clone() + negative.clone() * negative;
         let own = trust / (square.clone() + diagonal_scale);
         let beyond = own - scale.clone() / (square + scale);
@@ -181,6 +181,8 @@ struct Matrices {
     m: Tensor<3>,
     /// B×1×n.
     diagonal: Tensor<3>,
+    /// 1 where that is positive, else 0.
+    variance: Tensor<3>,
 }
 
 /// R = M − U Uᵀ, with its diagonal.
@@ -195,7 +197,12 @@ impl Matrices {
         let [_, n, _] = m.dims();
         let eye: Tensor<3> = Tensor::<2>::eye(n, &m.device()).unsqueeze();
         let diagonal = (m.clone() * eye).sum_dim(1);
-        Matrices { m, diagonal }
+        let variance = diagonal.clone().greater_elem(0.0).float();
+        Matrices {
+            m,
+            diagonal,
+            variance,
+        }
     }
 
     fn residual(&self, u: &Tensor<3>) -> Residual {

@@ -83,7 +83,7 @@ fn run(m: &DMatrix<f64>, start: DMatrix<f64>, layers: &[Layer]) -> DMatrix<f64> 
     let mut mean = 0.0;
     for layer in layers {
         let r = m - &u * u.transpose();
-        let next = step(&r, mean, &u, &previous, layer);
+        let next = step(m, &r, mean, &u, &previous, layer);
         mean = off_diagonal_mean(&r);
         previous = u;
         u = next;
@@ -126,6 +126,7 @@ fn off_diagonal_mean(r: &DMatrix<f64>) -> f64 {
 /// `mean` is the mean |R_ij| that the layer before saw, zero for the first: a kernel can then weigh an
 /// entry as soon as it has it.
 fn step(
+    m: &DMatrix<f64>,
     r: &DMatrix<f64>,
     mean: f64,
     u: &DMatrix<f64>,
@@ -143,7 +144,12 @@ fn step(
     let w = DMatrix::from_fn(n, n, |i, j| {
         if i == j {
             // L that explains more than all of a variance is never right: then the weight rises to one.
-            let beyond = r[(i, i)].min(0.0).powi(2);
+            let variance = m[(i, i)] > 0.0;
+            let beyond = if variance {
+                r[(i, i)].min(0.0).powi(2)
+            } else {
+                0.0
+            };
             (layer.sigma * diagonal_scale + beyond) / (diagonal_scale + r[(i, i)].powi(2))
         } else {
             scale / (scale + r[(i, j)].powi(2))

@@ -8,6 +8,7 @@
 //! registers.
 
 use crate::simd::{Vector, Vectors};
+use fearless_simd::Select;
 
 /// A shape, with everything that the network needs of it.
 pub(super) trait Shape<V: Vector>:
@@ -109,7 +110,7 @@ pub(super) struct Terms<'a, V: Vector> {
 }
 
 /// The weight function of a layer: w = `scale` / (`scale` + R²) off the diagonal, and on it
-/// w = (`diagonal_trust` + min(R, 0)²) / (`diagonal_scale` + R²).
+/// w = (`diagonal_trust` + min(R, 0)²) / (`diagonal_scale` + R²), where min(R, 0)² counts only if M_ii is positive.
 #[derive(Clone, Copy)]
 pub(super) struct Influence<V> {
     pub(super) scale: V,
@@ -118,10 +119,11 @@ pub(super) struct Influence<V> {
 }
 
 impl<V: Vector> Influence<V> {
-    /// The weight of a diagonal entry of R.
+    /// The weight of a diagonal entry `x` of R, where M has `m`.
     #[inline(always)]
-    pub(super) fn of_diagonal(self, vectors: Vectors<V>, x: V) -> V {
-        let beyond = x.min(vectors.zero());
+    pub(super) fn of_diagonal(self, vectors: Vectors<V>, m: V, x: V) -> V {
+        let zero = vectors.zero();
+        let beyond: V = m.simd_gt(zero).select(x.min(zero), zero);
         beyond.mul_add(beyond, self.diagonal_trust) / x.mul_add(x, self.diagonal_scale)
     }
 }

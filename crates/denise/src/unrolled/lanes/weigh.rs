@@ -175,7 +175,8 @@ impl<const OWN: bool, V: Vector> Block<'_, OWN, V> {
                 total[column] += weight;
             }
             let x = self.residual(&own, row, row);
-            let weight = influence.of_diagonal(vectors, x);
+            let m = vectors.load(&self.m[row * SIDE + row]);
+            let weight = influence.of_diagonal(vectors, m, x);
             self.store(row, row, weight, x);
             total[row] += weight;
             sum.store_array(&mut sums[row]);

@@ -146,7 +146,7 @@ impl<const ROWS: usize, V: Vector> Panel<'_, ROWS, V> {
                 if (v as isize) > DIAGONAL {
                     self.sum[v] += x[v].abs();
                 } else if v as isize == DIAGONAL {
-                    let own = influence.of_diagonal(vectors, x[v]);
+                    let own = influence.of_diagonal(vectors, vectors.load(&m[v]), x[v]);
                     weight = lanes.simd_eq(lane).select(own, weight);
                     let left: V = lanes.simd_gt(lane).select(x[v].abs(), zero);
                     self.sum[v] += left;
