@@ -59,7 +59,7 @@ help: ## what there is
 all: need ## build the library into target/release
 	$(DO) build --release --locked $(PACKAGES)
 
-small: need ## the library without the loader for other ONNX files, under 1 MB
+small: need ## the library without the loader for other ONNX files, under 1.2 MB
 	@echo '== the library without the ONNX loader; the first time this takes a minute or two'
 	$(DO) rustc --profile small --locked --no-default-features --lib --crate-type cdylib,staticlib
 	@echo '$(TARGET)/small/libdenise.so'
