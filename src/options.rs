@@ -22,6 +22,11 @@ pub const DENISE_FLAG_CORRELATION: u32 = 8;
 /// where outliers are large or many. It is a choice between candidates, so L is not continuous in M. A dense network
 /// gives DENISE_ERR_UNSUPPORTED.
 pub const DENISE_FLAG_CAREFUL: u32 = 16;
+/// For denise_options.flags, alone or with another flag: NaN in the lower triangle of m means that an entry is not
+/// known. L is complete, S is NaN where M is, and reports count the missing entries; their other figures are about the
+/// known ones. An asset of which nothing is known off the diagonal gets zeros in L. Infinity stays an error. Results for
+/// matrices without NaN are the same as without this flag, to the bit. A dense network gives DENISE_ERR_UNSUPPORTED.
+pub const DENISE_FLAG_MISSING: u32 = 32;
 
 /// Options of denise_load. Call denise_options_init, then set what you need. The library reads the struct during the
 /// call and keeps no pointer to it.
@@ -89,6 +94,7 @@ impl denise_options {
             half_weights: self.flags & DENISE_FLAG_F16 != 0,
             correlation: self.flags & DENISE_FLAG_CORRELATION != 0,
             careful: self.flags & DENISE_FLAG_CAREFUL != 0,
+            missing: self.flags & DENISE_FLAG_MISSING != 0,
         })
     }
 
@@ -113,7 +119,8 @@ impl denise_options {
 }
 
 /// Flags that go with any other.
-const FREE: u32 = DENISE_FLAG_F16 | DENISE_FLAG_CORRELATION | DENISE_FLAG_CAREFUL;
+const FREE: u32 =
+    DENISE_FLAG_F16 | DENISE_FLAG_CORRELATION | DENISE_FLAG_CAREFUL | DENISE_FLAG_MISSING;
 
 fn instruction_set(flags: u32) -> Result<InstructionSet, Error> {
     match flags {
@@ -123,8 +130,8 @@ fn instruction_set(flags: u32) -> Result<InstructionSet, Error> {
         _ => Err(Error::format(
             Status::Argument,
             format_args!(
-                "flags, but for DENISE_FLAG_F16, DENISE_FLAG_CORRELATION and DENISE_FLAG_CAREFUL, is {flags:#x}; \
-                 it may be 0, DENISE_FLAG_PORTABLE or DENISE_FLAG_AVX2"
+                "flags, but for DENISE_FLAG_F16, DENISE_FLAG_CORRELATION, DENISE_FLAG_CAREFUL and \
+                 DENISE_FLAG_MISSING, is {flags:#x}; it may be 0, DENISE_FLAG_PORTABLE or DENISE_FLAG_AVX2"
             ),
         )),
     }

@@ -100,6 +100,10 @@ impl Model {
             let message = "dense networks have no starts to choose from: leave careful (DENISE_FLAG_CAREFUL) out";
             return Err(Error::new(Status::Unsupported, message));
         }
+        if options.missing {
+            let message = "dense networks need every entry of M: leave missing (DENISE_FLAG_MISSING) out";
+            return Err(Error::new(Status::Unsupported, message));
+        }
         let network = dense::Shared::new(network, options)?;
         Model::of(n, k, boxed(network)?, options)
     }

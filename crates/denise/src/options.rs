@@ -48,6 +48,9 @@ pub struct Options {
     /// About three times the time, and smaller errors where outliers are large or many. A choice between candidates, so
     /// L is not continuous in M. Not for dense networks.
     pub careful: bool,
+    /// NaN in the lower triangle of M means that an entry is not known: L is complete all the same, and S is NaN there.
+    /// An asset of which nothing is known off the diagonal gets zeros. Infinities stay errors. Not for dense networks.
+    pub missing: bool,
     /// Keep the weights of a dense network as 16-bit floating-point numbers: half the memory and, for
     /// calls of one matrix, less than half of the time, at eleven significant bits a weight.
     pub half_weights: bool,
