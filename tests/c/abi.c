@@ -55,7 +55,7 @@ _Static_assert(DENISE_ERR_IO == 3 && DENISE_ERR_FORMAT == 4 && DENISE_ERR_UNSUPP
 _Static_assert(DENISE_ERR_SHAPE == 6 && DENISE_ERR_NOT_FINITE == 7 && DENISE_ERR_MEMORY == 8, "codes");
 _Static_assert(DENISE_ERR_INTERNAL == 9, "codes");
 _Static_assert(DENISE_FLAG_PORTABLE == 1 && DENISE_FLAG_AVX2 == 2 && DENISE_FLAG_F16 == 4, "flags");
-_Static_assert(DENISE_FLAG_CORRELATION == 8 && DENISE_FLAG_CAREFUL == 16, "flags");
+_Static_assert(DENISE_FLAG_CORRELATION == 8 && DENISE_FLAG_CAREFUL == 16 && DENISE_FLAG_MISSING == 32, "flags");
 _Static_assert(DENISE_METHOD_EIGEN == 1 && DENISE_METHOD_PCP == 2 && DENISE_METHOD_IALM == 3, "methods");
 _Static_assert(DENISE_METHOD_FPCP == 4 && DENISE_METHOD_RPCA_GD == 5, "methods");
 
@@ -488,9 +488,9 @@ static void test_dense_file(void) {
   CHECK(difference > 0 && difference < 0.02F * largest);
   denise_free(model);
   CHECK(denise_load(NULL, &options, &model) == DENISE_ERR_UNSUPPORTED && strstr(message, "16-bit") != NULL);
-  const uint32_t not_dense[] = {DENISE_FLAG_CORRELATION, DENISE_FLAG_CAREFUL};
-  const char *named[] = {"DENISE_FLAG_CORRELATION", "DENISE_FLAG_CAREFUL"};
-  for (size_t i = 0; i < 2; i++) {
+  const uint32_t not_dense[] = {DENISE_FLAG_CORRELATION, DENISE_FLAG_CAREFUL, DENISE_FLAG_MISSING};
+  const char *named[] = {"DENISE_FLAG_CORRELATION", "DENISE_FLAG_CAREFUL", "DENISE_FLAG_MISSING"};
+  for (size_t i = 0; i < 3; i++) {
     options.flags = not_dense[i];
     CHECK(denise_load(DENSE, &options, &model) == DENISE_ERR_UNSUPPORTED && strstr(message, named[i]) != NULL);
   }
@@ -1267,6 +1267,71 @@ static void test_careful(uint32_t flags) {
   }
 }
 
+/* NaN is an entry that is not known: L is complete, S is NaN there, the report counts, and neighbours keep their bits.
+ * Infinity stays an error, and is named. */
+static void test_missing(uint32_t flags) {
+  enum { N = 20, K = 3, SIZE = N * N, COUNT = 11, HOLED = 4, INFINITE = 7 };
+  static float m[COUNT * SIZE], l[COUNT * SIZE], s[COUNT * SIZE], plain_l[COUNT * SIZE], plain_s[COUNT * SIZE];
+  static double one[SIZE];
+  denise_report reports[COUNT], plain_reports[COUNT];
+  for (size_t q = 0; q < COUNT; q++) {
+    make_matrix(one, N, (unsigned)q + 1);
+    for (size_t i = 0; i < SIZE; i++) m[q * SIZE + i] = (float)one[i];
+    for (size_t i = 0; i < N; i++) m[q * SIZE + i * (N + 1)] += 0.5F;
+  }
+  denise_options options = options_for(N, K);
+  options.flags = flags;
+  denise_model *model = load(&options);
+  CHECK(denise_decompose_batch(model, COUNT, m, NULL, plain_l, plain_s, plain_reports) == DENISE_OK);
+  denise_free(model);
+  options.flags = flags | DENISE_FLAG_MISSING;
+  model = load(&options);
+  CHECK(denise_decompose_batch(model, COUNT, m, NULL, l, s, reports) == DENISE_OK);
+  CHECK(memcmp(l, plain_l, sizeof l) == 0 && memcmp(s, plain_s, sizeof s) == 0);
+  CHECK(memcmp(reports, plain_reports, sizeof reports) == 0);
+
+  float *holed = m + HOLED * SIZE, *infinite = m + INFINITE * SIZE;
+  const size_t lost = 5;
+  uint32_t missing = 0;
+  for (size_t i = 0; i < N; i++) {
+    for (size_t j = 0; j <= i; j++) {
+      if ((i != j && (i == lost || j == lost)) || (i * 7 + j * 3) % 11 == 0) {
+        holed[i * N + j] = NAN;
+        missing++;
+      }
+    }
+  }
+  infinite[3 * N + 2] = -INFINITY;
+  infinite[9 * N + 9] = NAN;
+  CHECK(denise_decompose_batch(model, COUNT, m, NULL, l, s, reports) == DENISE_ERR_NOT_FINITE);
+  for (size_t q = 0; q < COUNT; q++) {
+    if (q == HOLED) {
+      CHECK(reports[q].status == DENISE_OK && reports[q].missing == missing && reports[q].first_bad == UINT32_MAX);
+      for (size_t i = 0; i < N; i++) {
+        CHECK(l[q * SIZE + lost * N + i] == 0);
+        for (size_t j = 0; j <= i; j++) {
+          const size_t at = q * SIZE + i * N + j, mirror = q * SIZE + j * N + i;
+          CHECK(isfinite(l[at]) && l[at] == l[mirror]);
+          CHECK(isnan(m[at]) ? isnan(s[at]) && isnan(s[mirror]) : fabsf(l[at] + s[at] - m[at]) <= 1e-5F);
+        }
+      }
+    } else if (q == INFINITE) {
+      CHECK(reports[q].status == DENISE_ERR_NOT_FINITE && reports[q].first_bad == 3 * N + 2);
+      for (size_t i = 0; i < SIZE; i++) CHECK(isnan(l[q * SIZE + i]) && isnan(s[q * SIZE + i]));
+    } else {
+      CHECK(memcmp(l + q * SIZE, plain_l + q * SIZE, SIZE * sizeof *l) == 0);
+      CHECK(memcmp(s + q * SIZE, plain_s + q * SIZE, SIZE * sizeof *s) == 0);
+      CHECK(memcmp(reports + q, plain_reports + q, sizeof *reports) == 0);
+    }
+  }
+  /* All unknown, and S in the place of M. */
+  for (size_t i = 0; i < SIZE; i++) holed[i] = NAN;
+  CHECK(denise_decompose_batch(model, 1, holed, NULL, l, holed, reports) == DENISE_OK);
+  CHECK(reports[0].missing == N * (N + 1) / 2 && reports[0].l1 == 0 && reports[0].sparsity == 1);
+  for (size_t i = 0; i < SIZE; i++) CHECK(l[i] == 0 && isnan(holed[i]));
+  denise_free(model);
+}
+
 int main(int argc, char **argv) {
   quick = argc > 1 && strcmp(argv[1], "--quick") == 0;
   test_constants();
@@ -1299,6 +1364,7 @@ int main(int argc, char **argv) {
       test_floating_point_state(p, model);
       if (i == 0) test_units(flags[set]);
       if (i == 0) test_careful(flags[set]);
+      if (i == 0) test_missing(flags[set]);
       denise_free(model);
     }
     test_threads(p);

@@ -377,6 +377,32 @@ void careful() {
   for (std::size_t i = 0; i < 16; ++i) CHECK(std::fabs(l[i] + s[i] - m[i]) < 1e-12);
 }
 
+// NaN is an entry that is not known, whether the field or the flag says so; without them it is an error.
+void missing() {
+  const double nan = std::nan("");
+  std::vector<double> m(36), l(36), s(36);
+  for (std::size_t i = 0; i < 36; ++i) m[i] = static_cast<double>((i / 6 + 1) * (i % 6 + 1));
+  const double hidden = m[3 * 6 + 1];
+  m[3 * 6 + 1] = m[1 * 6 + 3] = nan;
+  denise::options options{6, 1};
+  options.missing = true;
+  const denise::options flag{6, 1, 0, 0, denise::flag_missing};
+  for (const denise::options& wanted : {options, flag}) {
+    const denise::model model = denise::model::try_load(wanted).model;
+    std::vector<denise::report> reports(1);
+    denise::outputs<double> out;
+    out.l = l;
+    out.s = s;
+    out.reports = reports;
+    CHECK(model.try_decompose(m, out) == denise::status::ok);
+    CHECK(reports[0].missing == 1);
+    CHECK(std::fabs(l[3 * 6 + 1] - hidden) < 1e-6 * hidden && std::isnan(s[3 * 6 + 1]) && std::isnan(s[1 * 6 + 3]));
+    for (std::size_t i = 0; i < 36; ++i) CHECK(std::isnan(m[i]) || std::fabs(l[i] + s[i] - m[i]) < 1e-12);
+  }
+  const denise::model model = denise::model::try_load(denise::options{6, 1}).model;
+  CHECK(model.try_decompose(m, l, s) == denise::status::not_finite && std::isnan(l[0]));
+}
+
 int main(int argc, char** argv) {
   if (argc != 2) {
     std::fprintf(stderr, "usage: hpp model.onnx\n");
@@ -395,6 +421,7 @@ int main(int argc, char** argv) {
   solve();
   units();
   careful();
+  missing();
   std::printf("hpp.cpp: %d passed, %d failed\n", passed, failed);
   return failed == 0 ? 0 : 1;
 }

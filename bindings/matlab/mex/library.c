@@ -26,6 +26,7 @@ denise_model *library_load(const char *path, const void *bytes, size_t bytes_siz
   options.threads = wanted.threads;
   if (wanted.correlation) options.flags |= DENISE_FLAG_CORRELATION;
   if (wanted.careful) options.flags |= DENISE_FLAG_CAREFUL;
+  if (wanted.missing) options.flags |= DENISE_FLAG_MISSING;
   options.max_concurrency = 1; /* the host makes one call at a time */
   options.message = why->text;
   options.message_size = sizeof why->text;
