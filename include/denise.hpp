@@ -382,11 +382,12 @@ inline model model::from_memory(const void* data, std::size_t size, const option
 
 // What the network can be checked against.
 enum class method : std::int32_t {
-  eigen = DENISE_METHOD_EIGEN,     // rank-k eigen-truncation
-  pcp = DENISE_METHOD_PCP,         // principal component pursuit
-  ialm = DENISE_METHOD_IALM,       // inexact augmented Lagrange multipliers
-  fpcp = DENISE_METHOD_FPCP,       // fast principal component pursuit
-  rpca_gd = DENISE_METHOD_RPCA_GD  // robust PCA by gradient descent
+  eigen = DENISE_METHOD_EIGEN,           // rank-k eigen-truncation
+  pcp = DENISE_METHOD_PCP,               // principal component pursuit
+  ialm = DENISE_METHOD_IALM,             // inexact augmented Lagrange multipliers
+  fpcp = DENISE_METHOD_FPCP,             // fast principal component pursuit
+  rpca_gd = DENISE_METHOD_RPCA_GD,       // robust PCA by gradient descent
+  masked_pcp = DENISE_METHOD_MASKED_PCP  // pcp where NaN is an entry that is not known
 };
 
 // Splits one n x n matrix, or those of a denise::batch(m, count), with a classical method: denise_solve_batch. Slow,

@@ -57,7 +57,7 @@ _Static_assert(DENISE_ERR_INTERNAL == 9, "codes");
 _Static_assert(DENISE_FLAG_PORTABLE == 1 && DENISE_FLAG_AVX2 == 2 && DENISE_FLAG_F16 == 4, "flags");
 _Static_assert(DENISE_FLAG_CORRELATION == 8 && DENISE_FLAG_CAREFUL == 16 && DENISE_FLAG_MISSING == 32, "flags");
 _Static_assert(DENISE_METHOD_EIGEN == 1 && DENISE_METHOD_PCP == 2 && DENISE_METHOD_IALM == 3, "methods");
-_Static_assert(DENISE_METHOD_FPCP == 4 && DENISE_METHOD_RPCA_GD == 5, "methods");
+_Static_assert(DENISE_METHOD_FPCP == 4 && DENISE_METHOD_RPCA_GD == 5 && DENISE_METHOD_MASKED_PCP == 6, "methods");
 
 static bool quick;
 static atomic_ulong passed, failed;
@@ -1101,6 +1101,40 @@ static void test_floating_point_state(const struct precision *p, const denise_mo
 
 /* ------------------------------------------------------------------------------- classical methods */
 
+/* An entry that is not known is no error: L is complete, S is NaN there and nowhere else, in both triangles. */
+static void test_masked(const double *m, uint32_t n) {
+  const size_t size = (size_t)n * n, hole = (size_t)(n - 1) * n + 1, mirror = (size_t)n + n - 1;
+  double *buffers = malloc(5 * size * sizeof *buffers);
+  double *holey = buffers, *l = buffers + size, *s = l + size, *other_l = s + size, *other_s = other_l + size;
+  /* Without holes it is PCP to the bit. */
+  CHECK(denise_solve_batch(DENISE_METHOD_MASKED_PCP, n, 0, 0, 1, m, l, s) == DENISE_OK);
+  CHECK(denise_solve_batch(DENISE_METHOD_PCP, n, 0, 0, 1, m, other_l, other_s) == DENISE_OK);
+  CHECK(memcmp(l, other_l, size * sizeof *l) == 0 && memcmp(s, other_s, size * sizeof *s) == 0);
+  memcpy(holey, m, size * sizeof *m);
+  holey[hole] = (double)NAN;
+  CHECK(denise_solve_batch(DENISE_METHOD_MASKED_PCP, n, 0, 0, 1, holey, l, s) == DENISE_OK);
+  bool complete = true, where_known = true, symmetric = true;
+  for (size_t i = 0; i < size; i++) {
+    size_t across = i % n * n + i / n;
+    complete = complete && isfinite(l[i]);
+    where_known = where_known && !isfinite(s[i]) == (i == hole || i == mirror);
+    symmetric = symmetric && memcmp(&l[i], &l[across], sizeof *l) == 0 && memcmp(&s[i], &s[across], sizeof *s) == 0;
+  }
+  CHECK(complete);
+  CHECK(where_known && isnan(s[hole]) && isnan(s[mirror]));
+  CHECK(symmetric);
+  /* In place. */
+  CHECK(denise_solve_batch(DENISE_METHOD_MASKED_PCP, n, 0, 0, 1, holey, other_l, holey) == DENISE_OK);
+  CHECK(memcmp(holey, s, size * sizeof *s) == 0 && memcmp(other_l, l, size * sizeof *l) == 0);
+  /* Nothing known. */
+  for (size_t i = 0; i < size; i++) holey[i] = (double)NAN;
+  CHECK(denise_solve_batch(DENISE_METHOD_MASKED_PCP, n, 0, 0, 1, holey, l, s) == DENISE_OK);
+  bool zero = true;
+  for (size_t i = 0; i < size; i++) zero = zero && l[i] == 0 && isnan(s[i]);
+  CHECK(zero);
+  free(buffers);
+}
+
 static void test_solve(void) {
   enum { N = 6, K = 2 };
   const double values[N] = {3, -9, 5, 1, 0, 2};
@@ -1144,8 +1178,9 @@ static void test_solve(void) {
   CHECK(memcmp(own + N * N, l + N * N, sizeof l / 2) == 0);
 
   /* The other methods: the same promises, and what differs between them. */
-  for (int32_t method = DENISE_METHOD_PCP; method <= DENISE_METHOD_RPCA_GD; method++) {
-    bool own_s = method == DENISE_METHOD_PCP || method == DENISE_METHOD_IALM;
+  for (int32_t method = DENISE_METHOD_PCP; method <= DENISE_METHOD_MASKED_PCP; method++) {
+    bool masked = method == DENISE_METHOD_MASKED_PCP;
+    bool own_s = method == DENISE_METHOD_PCP || method == DENISE_METHOD_IALM || masked;
     CHECK(denise_solve_batch(method, N, K, 0, 2, m, l, s) == DENISE_OK);
     bool mirrored = true, near = true, finite = true;
     for (size_t i = 0; i < 2 * N * N; i++) {
@@ -1162,6 +1197,7 @@ static void test_solve(void) {
     CHECK(memcmp(own, s, sizeof s) == 0);
     CHECK(denise_solve_batch(method, N, K, 0, 2, (double *)(void *)(loose + 1), own, NULL) == DENISE_OK);
     CHECK(memcmp(own, l, sizeof l) == 0);
+    bad[0] = masked ? (double)INFINITY : (double)NAN;
     CHECK(denise_solve_batch(method, N, K, 0, 2, bad, own, NULL) == DENISE_ERR_NOT_FINITE);
     CHECK(all_nan(&PRECISIONS[1], (char *)own, N * N));
     CHECK(memcmp(own + N * N, l + N * N, sizeof l / 2) == 0);
@@ -1170,7 +1206,7 @@ static void test_solve(void) {
     CHECK(memcmp(own, l, sizeof l) == 0);
     CHECK(denise_solve_batch(method, N, K, 0.9, 2, m, own, NULL) == DENISE_OK);
     CHECK(memcmp(own, l, sizeof l) != 0);
-    /* The rank: PCP and IALM do not look at it. */
+    /* The rank: PCP, masked or not, and IALM do not look at it. */
     CHECK(denise_solve_batch(method, N, 0, 0, 2, m, own, NULL) == (own_s ? DENISE_OK : DENISE_ERR_ARGUMENT));
     CHECK(denise_solve_batch(method, N, UINT32_MAX, 0, 2, m, own, NULL) ==
           (own_s ? DENISE_OK : DENISE_ERR_UNSUPPORTED));
@@ -1179,9 +1215,10 @@ static void test_solve(void) {
     CHECK(denise_solve_batch(method, N, K, (double)INFINITY, 2, m, own, NULL) == DENISE_ERR_ARGUMENT);
   }
   CHECK(denise_solve_batch(DENISE_METHOD_RPCA_GD, N, K, 1, 2, m, own, NULL) == DENISE_ERR_ARGUMENT);
+  test_masked(m + N * N, N);
 
   /* Arguments. */
-  const int32_t methods[] = {0, -1, 6, INT32_MIN, INT32_MAX};
+  const int32_t methods[] = {0, -1, 7, INT32_MIN, INT32_MAX};
   for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
     CHECK(denise_solve_batch(methods[i], N, K, 0, 2, m, own, NULL) == DENISE_ERR_ARGUMENT);
   }

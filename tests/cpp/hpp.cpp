@@ -344,6 +344,13 @@ void solve() {
   CHECK(denise::try_solve(method::eigen, n, k, all, wrong, s) == status::shape);
   CHECK(denise::try_solve(method::eigen, 0, k, all, l, s) == status::argument);
   CHECK(denise::try_solve(method{99}, n, k, all, l, s) != status::ok);
+  // A NaN is an entry that is not known, for one method.
+  std::vector<double> holey = m;
+  holey[n] = std::numeric_limits<double>::quiet_NaN();
+  const auto some = denise::batch(holey, count);
+  CHECK(denise::try_solve(method::pcp, n, k, some, l, s) == status::not_finite);
+  CHECK(denise::try_solve(method::masked_pcp, n, k, some, l, s) == status::ok);
+  CHECK(std::isfinite(l[n]) && std::isnan(s[n]) && std::isnan(s[1]) && std::isfinite(s[0]));
 #if DENISE_HPP_EXCEPTIONS
   denise::solve(method::eigen, n, k, all, l, std::nullopt);
   CHECK(throws(status::shape, "l has the wrong size", [&] { denise::solve(method::eigen, n, k, all, wrong, s); }));

@@ -247,13 +247,26 @@ end
 % Every method, in both classes. Single is the result of double, rounded.
 function classical_methods ()
   m = single (matrices (2));
-  for name = {'eigen', 'pcp', 'ialm', 'fpcp', 'rpca_gd'}
+  for name = {'eigen', 'pcp', 'ialm', 'fpcp', 'rpca_gd', 'masked_pcp'}
     [l, s] = denise_solve (m, name{1});
     [l2, s2] = denise_solve (double (m), name{1});
     assert (isa (l, 'single') && isa (s, 'single') && isa (l2, 'double'));
     assert (isequal (size (l), [20 20 2]) && all (isfinite (l(:))));
     assert (isequal (l, single (l2)) && isequal (s, single (s2)));
   end
+end
+
+% NaN is an entry that is not known, and gives no warning.
+function entries_that_are_not_known ()
+  m = matrices (1);
+  assert (isequal (denise_solve (m, 'masked_pcp'), denise_solve (m, 'pcp')));
+  m(3,8) = NaN;
+  m(8,3) = NaN;
+  lastwarn ('');
+  [l, s] = denise_solve (m, 'Masked PCP');
+  assert (isempty (lastwarn ()));
+  assert (all (isfinite (l(:))) && isequal (l, l'));
+  assert (isequal (isnan (s), isnan (m)));
 end
 
 function spelling_of_methods ()
