@@ -117,11 +117,6 @@ pub(crate) fn matrices<F: Value>(bytes: &mut Bytes<'_>, n: usize, count: usize) 
     all
 }
 
-/// Whether the lower triangle is finite.
-pub(crate) fn is_finite<F: Value>(m: &[F], n: usize) -> bool {
-    (0..n).all(|i| (0..=i).all(|j| m[i * n + j].get().is_finite()))
-}
-
 /// What is asked of one call.
 struct Wanted {
     u: bool,

@@ -132,16 +132,19 @@ impl Graph {
         let diagonal_scale = threshold(gamma, delta);
         let Residual { r, diagonal } = m.residual(u);
         let mut w = scale.clone() / (r.clone() * r.clone() + scale.clone());
-        // All of w is made with the scale of pairs; this is what the diagonal has beyond that.
+        // All of w is made with the scale of pairs; `beyond` is what the diagonal has beyond that.
         let square = diagonal.clone() * diagonal.clone();
         let negative = diagonal.clone().clamp_max(0.0) * m.variance.clone();
         let trust = sigma * diagonal_scale.clone() + negative.clone() * negative;
         let own = trust / (square.clone() + diagonal_scale);
-        let mut beyond = own - scale.clone() / (square + scale);
-        if let Some(known) = &m.known {
-            w = w * known.entries.clone();
-            beyond = beyond * known.variances.clone();
-        }
+        let beyond = match &m.known {
+            None => own - scale.clone() / (square + scale),
+            // Nothing is taken away again: where few weights are left, that could be all but a rounding.
+            Some(known) => {
+                w = w * known.pairs.clone();
+                own * known.variances.clone()
+            }
+        };
         let b = u.clone().matmul(w.clone() * r.clone())
             + u.clone() * (beyond.clone() * diagonal.clone());
         let products = self.products(u);
@@ -173,7 +176,7 @@ impl Graph {
             u: next,
             mean: match &m.known {
                 None => sum.div_scalar(n * (n - 1.0)),
-                Some(known) => sum / known.pairs.clone(),
+                Some(known) => sum / known.count.clone(),
             },
         }
     }
@@ -241,12 +244,14 @@ struct Matrices {
 /// What is known: 1 where it is, else 0.
 struct Known {
     entries: Tensor<3>,
+    /// Without the diagonal.
+    pairs: Tensor<3>,
     /// Of the diagonal, B×1×n.
     variances: Tensor<3>,
     /// 1 for rows of which nothing is known, B×1×n.
     nothing: Tensor<3>,
     /// How many pairs i ≠ j are, B×1×1.
-    pairs: Tensor<3>,
+    count: Tensor<3>,
 }
 
 /// R = M − U Uᵀ, with its diagonal.
@@ -263,11 +268,12 @@ impl Matrices {
         let diagonal = (m.clone() * eye.clone()).sum_dim(1);
         let variance = diagonal.clone().greater_elem(0.0).float();
         let known = known.map(|entries| {
-            let variances = (entries.clone() * eye).sum_dim(1);
-            let pairs = total(entries.clone()) - total(variances.clone());
+            let variances = (entries.clone() * eye.clone()).sum_dim(1);
+            let pairs = entries.clone() - entries.clone() * eye;
             Known {
                 nothing: entries.clone().sum_dim(1).lower_elem(0.5).float(),
-                pairs: pairs.clamp_min(1.0),
+                count: total(pairs.clone()).clamp_min(1.0),
+                pairs,
                 variances,
                 entries,
             }
