@@ -196,7 +196,7 @@ fn first_not_finite(reports: &[Report], n: usize) -> Option<[usize; 3]> {
     Some([bad, at / n, at % n])
 }
 
-/// Means over the matrices that are finite.
+/// Means over the matrices that are finite, of the entries that are known.
 struct About {
     residual: f64,
     sparsity: f64,
@@ -224,13 +224,22 @@ impl About {
                 continue;
             }
             finite += 1.0;
-            let most = ZERO * (0..n).map(|i| m[i * n + i]).sum::<f64>() / n as f64;
+            // S is NaN where M is not known.
+            let known = |at: &usize| !s[*at].is_nan();
+            let diagonal: Vec<f64> = (0..n)
+                .map(|i| i * (n + 1))
+                .filter(known)
+                .map(|at| m[at])
+                .collect();
+            let most = ZERO * diagonal.iter().sum::<f64>() / f64::max(diagonal.len() as f64, 1.0);
+            let count = f64::max((0..n * n).filter(known).count() as f64, 1.0);
             let (mut wrong, mut norm) = (0.0, 0.0);
-            for ((m, l), s) in m.iter().zip(l).zip(s) {
-                wrong += (m - l).powi(2);
+            for at in (0..n * n).filter(known) {
+                let (m, s) = (m[at], s[at]);
+                wrong += (m - l[at]).powi(2);
                 norm += m.powi(2);
-                about.mean_abs += s.abs() / (n * n) as f64;
-                about.sparsity += f64::from(u8::from(s.abs() <= most)) / (n * n) as f64;
+                about.mean_abs += s.abs() / count;
+                about.sparsity += f64::from(u8::from(s.abs() <= most)) / count;
             }
             about.residual += (wrong / norm.max(f64::MIN_POSITIVE)).sqrt();
         }
