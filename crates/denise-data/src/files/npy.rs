@@ -90,7 +90,10 @@ fn stack(bytes: &[u8], gaps: Gaps) -> Result<Stack, String> {
     } else {
         stored
     };
-    let bad = |value: &f64| !value.is_finite() && !(gaps == Gaps::Keep && value.is_nan());
+    let bad = |value: &f64| match gaps {
+        Gaps::Refuse => !value.is_finite(),
+        Gaps::Keep => value.is_infinite(),
+    };
     if let Some(at) = values.iter().position(bad) {
         let (matrix, row, column) = (at / (n * n), at / n % n, at % n);
         let rule = match values[at].is_nan() {

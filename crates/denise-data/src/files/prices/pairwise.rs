@@ -123,24 +123,24 @@ fn entry(
     least: usize,
     scratch: &mut Scratch,
 ) -> Entry {
-    if a.days < least || b.days < least {
+    let known = a.known.iter().zip(&b.known);
+    let days = known.map(|(a, b)| usize::from(a & b)).sum::<usize>();
+    if days < least {
         return Entry::Short;
     }
-    let (product, days) = if a.known == b.known {
-        let (Some(a), Some(b)) = (&a.ready, &b.ready) else {
-            return Entry::Still;
-        };
-        (product(a, b), a.len())
+    // What does not vary on all of its days does not on some of them.
+    let (Some(own_a), Some(own_b)) = (&a.ready, &b.ready) else {
+        return Entry::Still;
+    };
+    let product = if days == a.days && days == b.days {
+        product(own_a, own_b)
     } else {
         scratch.fill(a, b);
         let Scratch { a, b } = scratch;
-        if a.len() < least {
-            return Entry::Short;
-        }
         if !prepare(a, kind) || !prepare(b, kind) {
             return Entry::Still;
         }
-        (product(a, b), a.len())
+        product(a, b)
     };
     Entry::Known(match kind {
         Kind::Covariance => product / (days - 1) as f64,
