@@ -107,7 +107,8 @@ pub(super) fn panel(canvas: &mut Canvas, area: &Area, n: usize, values: &[f64], 
         }
         if !lines.is_empty() {
             canvas.raw(format_args!(
-                "<path fill=\"none\" stroke=\"#ffffff\" stroke-width=\"{LINE}\" shape-rendering=\"auto\" d=\"{lines}\"/>"
+                "<path fill=\"none\" stroke=\"#ffffff\" stroke-width=\"{LINE}\" shape-rendering=\"auto\" \
+                 d=\"{lines}\"/>"
             ));
         }
         canvas.raw(format_args!("</g>"));
