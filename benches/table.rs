@@ -148,7 +148,7 @@ fn network(
         k,
         ..Options::default()
     };
-    let model = Model::unrolled(layers, &options).expect("sound weights");
+    let model = Model::unrolled(layers, &[], &options).expect("sound weights");
     move |m, l, s| {
         let start = Instant::now();
         let out = Outputs::parts(l, s);

@@ -69,6 +69,12 @@
 // gives DENISE_ERR_UNSUPPORTED.
 #define DENISE_FLAG_CAREFUL 16
 
+// For denise_options.flags, alone or with another flag: NaN in the lower triangle of m means that an entry is not
+// known. L is complete, S is NaN where M is, and reports count the missing entries; their other figures are about the
+// known ones. An asset of which nothing is known off the diagonal gets zeros in L. Infinity stays an error. Results for
+// matrices without NaN are the same as without this flag, to the bit. A dense network gives DENISE_ERR_UNSUPPORTED.
+#define DENISE_FLAG_MISSING 32
+
 // The methods of denise_solve_batch. docs/CLASSICAL.md compares them with those of the LRS library.
 //
 // Eigen-truncation: keeps the k largest eigenvalues that are positive. L is positive semidefinite with rank at most k,
@@ -94,6 +100,12 @@
 // falling. L has rank at most k and need not be positive semidefinite; s = m - l. Here lambda is the largest share of
 // outliers in a row, less than 1. The paper uses 0.1, which allows none for n < 10.
 #define DENISE_METHOD_RPCA_GD 5
+
+// DENISE_METHOD_PCP for matrices that are not known everywhere: an m[i, j] that is NaN is not known, and no error. l is
+// complete, and s is NaN where m is NaN. Elsewhere l + s is m to 1e-3, or to 4e-3 if 1000 steps do not reach entries
+// that are far below the mean. Without a NaN, l and s are those of DENISE_METHOD_PCP to the bit; lambda and k are as
+// there.
+#define DENISE_METHOD_MASKED_PCP 6
 
 // A loaded network. denise_load makes it, denise_free frees it. It never changes: any number of threads may use one
 // handle at once.
@@ -288,7 +300,7 @@ uint32_t denise_abi_version(void);
 // - lambda <= 0 means the paper's value for the method.
 // - m, l and s are as in denise_decompose_batch: only the lower triangle is read, l and s may each be NULL, s may be
 //   the same pointer as m, results are symmetric to the bit and do not depend on count, and a matrix with NaN or
-//   infinity gets NaN.
+//   infinity gets NaN. For DENISE_METHOD_MASKED_PCP a NaN is an entry that is not known.
 denise_status denise_solve_batch(int32_t method,
                                  uint32_t n,
                                  uint32_t k,

@@ -206,6 +206,10 @@ inline constexpr std::uint32_t flag_correlation = DENISE_FLAG_CORRELATION;
 // or many. A choice between candidates, so L is not continuous in M. With any of the others.
 inline constexpr std::uint32_t flag_careful = DENISE_FLAG_CAREFUL;
 
+// NaN in the lower triangle of M means that an entry is not known; options::missing says the same. With any of the
+// others.
+inline constexpr std::uint32_t flag_missing = DENISE_FLAG_MISSING;
+
 // What a model is loaded for, in the order of denise_options. 0 means the default everywhere.
 struct options {
   std::uint32_t n = 0;                // size of the matrices, at most 512; default: the model's own, or 20
@@ -213,6 +217,7 @@ struct options {
   std::uint32_t max_concurrency = 0;  // calls that may run at once without waiting; the number of CPUs
   std::uint32_t threads = 0;          // threads that one call may use for a large batch; 1
   std::uint32_t flags = 0;            // flags above, or 0
+  bool missing = false;               // NaN in M is an entry that is not known: L is complete, S is NaN there
 };
 
 struct load_result;
@@ -255,8 +260,8 @@ class model {
   explicit model(const Path& path, const options& wanted = {});
   static model from_memory(const void* data, std::size_t size, const options& wanted = {});
 
-  // As try_decompose. A matrix with NaN or infinity throws too, after all others are done: where that is
-  // nothing unusual, call try_decompose and look at the reports.
+  // As try_decompose. A matrix with infinity, or with NaN unless options::missing was set, throws too, after all others
+  // are done: where that is nothing unusual, call try_decompose and look at the reports.
   void decompose(view<const float> m, const outputs<float>& out) const {
     detail::check(try_decompose(m, out), m, out, n(), k());
   }
@@ -322,7 +327,7 @@ load_result model::load(const options& wanted, Load call) noexcept {
   c.k = wanted.k;
   c.max_concurrency = wanted.max_concurrency;
   c.threads = wanted.threads;
-  c.flags = wanted.flags;
+  c.flags = wanted.flags | (wanted.missing ? flag_missing : 0);
   c.message = result.message;
   c.message_size = sizeof result.message;
   denise_model* handle = nullptr;
@@ -377,11 +382,12 @@ inline model model::from_memory(const void* data, std::size_t size, const option
 
 // What the network can be checked against.
 enum class method : std::int32_t {
-  eigen = DENISE_METHOD_EIGEN,     // rank-k eigen-truncation
-  pcp = DENISE_METHOD_PCP,         // principal component pursuit
-  ialm = DENISE_METHOD_IALM,       // inexact augmented Lagrange multipliers
-  fpcp = DENISE_METHOD_FPCP,       // fast principal component pursuit
-  rpca_gd = DENISE_METHOD_RPCA_GD  // robust PCA by gradient descent
+  eigen = DENISE_METHOD_EIGEN,           // rank-k eigen-truncation
+  pcp = DENISE_METHOD_PCP,               // principal component pursuit
+  ialm = DENISE_METHOD_IALM,             // inexact augmented Lagrange multipliers
+  fpcp = DENISE_METHOD_FPCP,             // fast principal component pursuit
+  rpca_gd = DENISE_METHOD_RPCA_GD,       // robust PCA by gradient descent
+  masked_pcp = DENISE_METHOD_MASKED_PCP  // pcp where NaN is an entry that is not known
 };
 
 // Splits one n x n matrix, or those of a denise::batch(m, count), with a classical method: denise_solve_batch. Slow,

@@ -21,7 +21,8 @@ use std::sync::{Mutex, PoisonError};
 /// - The columns of u are orthogonal, the longest first, and the entry of largest size in each is positive. (A dense
 ///   network gives the u that it computes.)
 /// - A matrix with NaN or infinity gets NaN in all its outputs. The others are split, and the call returns
-///   DENISE_ERR_NOT_FINITE.
+///   DENISE_ERR_NOT_FINITE. With DENISE_FLAG_MISSING a NaN is an entry that is not known, and no error: l and u are
+///   complete, and s is NaN where m is.
 /// - Results are the same, to the bit, for any count, any place in the batch and any number of threads.
 /// - Finite input gives finite output. What would overflow becomes the largest finite value; with the built-in network
 ///   this takes entries above 1e-5 of that value.

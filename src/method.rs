@@ -23,6 +23,11 @@ pub const DENISE_METHOD_FPCP: i32 = 4;
 /// falling. L has rank at most k and need not be positive semidefinite; s = m - l. Here lambda is the largest share of
 /// outliers in a row, less than 1. The paper uses 0.1, which allows none for n < 10.
 pub const DENISE_METHOD_RPCA_GD: i32 = 5;
+/// DENISE_METHOD_PCP for matrices that are not known everywhere: an m[i, j] that is NaN is not known, and no error. l is
+/// complete, and s is NaN where m is NaN. Elsewhere l + s is m to 1e-3, or to 4e-3 if 1000 steps do not reach entries
+/// that are far below the mean. Without a NaN, l and s are those of DENISE_METHOD_PCP to the bit; lambda and k are as
+/// there.
+pub const DENISE_METHOD_MASKED_PCP: i32 = 6;
 
 // The numbers of C are those of the enum.
 const _: () = {
@@ -31,5 +36,6 @@ const _: () = {
     assert!(DENISE_METHOD_IALM == Method::Ialm as i32);
     assert!(DENISE_METHOD_FPCP == Method::Fpcp as i32);
     assert!(DENISE_METHOD_RPCA_GD == Method::RpcaGd as i32);
-    assert!(Method::ALL.len() == 5);
+    assert!(DENISE_METHOD_MASKED_PCP == Method::MaskedPcp as i32);
+    assert!(Method::ALL.len() == 6);
 };

@@ -12,7 +12,8 @@ pub struct denise_report {
     pub residual: f32,
     /// Share of entries with |S_ij| <= 0.01 * tr(M)/n, from 0 to 1.
     pub sparsity: f32,
-    /// DENISE_OK, or DENISE_ERR_NOT_FINITE if this matrix contains NaN or infinity. All floats here are then NaN.
+    /// DENISE_OK, or DENISE_ERR_NOT_FINITE if this matrix contains infinity, or NaN without DENISE_FLAG_MISSING. All
+    /// floats here are then NaN.
     pub status: i32,
     /// Size of the last step, ||U_T - U_(T-1)||_F / ||U_T||_F. Small means that more layers would not change the
     /// answer. 0 if U is zero, and for a dense network, which takes no steps.
@@ -20,8 +21,9 @@ pub struct denise_report {
     /// Smallest S_ii / M_ii, over all i with M_ii > 0. Negative means that L explains more than all of a variance. 0 if
     /// no M_ii is positive.
     pub least_specific: f32,
-    /// Entries of the lower triangle that were NaN and taken as unknown. Always 0 in this version, in which NaN is an
-    /// error.
+    /// Entries of the lower triangle that were NaN and taken as not known; 0 without DENISE_FLAG_MISSING. The figures
+    /// above are about the known entries: l1, residual and sparsity count those only, tr(M)/n is the mean of the known
+    /// variances, and least_specific is over them.
     pub missing: u32,
     /// i*n + j of the first entry M_ij, row by row in the lower triangle, that made the status DENISE_ERR_NOT_FINITE.
     /// UINT32_MAX if there is none.

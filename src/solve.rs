@@ -15,7 +15,7 @@ use denise_rust::{Error, Status};
 /// - lambda <= 0 means the paper's value for the method.
 /// - m, l and s are as in denise_decompose_batch: only the lower triangle is read, l and s may each be NULL, s may be
 ///   the same pointer as m, results are symmetric to the bit and do not depend on count, and a matrix with NaN or
-///   infinity gets NaN.
+///   infinity gets NaN. For DENISE_METHOD_MASKED_PCP a NaN is an entry that is not known.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn denise_solve_batch(
     method: i32,

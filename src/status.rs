@@ -23,7 +23,7 @@ pub const DENISE_ERR_FORMAT: denise_status = 4;
 pub const DENISE_ERR_UNSUPPORTED: denise_status = 5;
 /// Sizes do not fit each other, or their product overflows. No output was written.
 pub const DENISE_ERR_SHAPE: denise_status = 6;
-/// At least one matrix contains NaN or infinity. All others were split.
+/// At least one matrix contains infinity, or NaN without DENISE_FLAG_MISSING. All others were split.
 pub const DENISE_ERR_NOT_FINITE: denise_status = 7;
 /// There is not enough memory, or no thread can be started.
 pub const DENISE_ERR_MEMORY: denise_status = 8;

@@ -55,6 +55,9 @@ paper=$here/data/onnx/keras_paper.onnx
 refuses DENISE_FLAG_CAREFUL decompose "$work/six/M.npy" --careful --model "$paper" --out "$work/x"
 "$denise" decompose "$work/M.npy" --method ialm --out "$work/ialm" > "$work/stdout"
 has "$work/stdout" IALM
+for method in pcp masked-pcp; do "$denise" decompose "$work/M.npy" --method "$method" --out "$work/$method" > /dev/null; done
+cmp "$work/pcp/L.npy" "$work/masked-pcp/L.npy" # all is known
+ok
 "$denise" eval --count 20 --json > "$work/eval"
 has "$work/eval" '"distribution": "t:5"'
 # Every λ is in the table; one that is given stands alone.
@@ -62,6 +65,8 @@ for row in 'PCP, λ = .56/√n' 'PCP, λ = 1/√n' 'PCP, best λ' 'IALM, λ = .5
 "$denise" eval --count 5 --sparsity 0.9 --distribution normal --method pcp --lambda 0.25 --format csv > "$work/eval"
 has "$work/eval" 'normal 0.90,"PCP, λ = .25",5,'
 [ "$(wc -l < "$work/eval")" = 2 ]
+"$denise" eval --count 5 --sparsity 0.9 --method masked-pcp --lambda 0.25 --format csv > "$work/eval"
+has "$work/eval" 'masked PCP, λ = .25'
 for format in text markdown csv latex; do
   "$denise" eval --count 5 --sparsity 0.9 --method denise,pcp,rpca-gd --format "$format" > "$work/eval"
   has "$work/eval" 'RPCA-GD'
@@ -123,6 +128,8 @@ refuses 'entry [0, 1, 2] is NaN; fill it in, or take such entries as not known (
   decompose "$work/holes/S.npy" -k 1 --out "$work/x"
 "$denise" decompose "$work/holes/S.npy" -k 1 --missing --out "$work/rest" --json > "$work/summary"
 has "$work/summary" '"missing": 1'
+"$denise" decompose "$work/holes.csv" --missing --method masked-pcp --out "$work/masked" --json > "$work/summary"
+has "$work/summary" '"not_finite": 0'
 refuses 'PCP needs them all' decompose "$work/holes.csv" --missing --method pcp --out "$work/x"
 "$denise" decompose "$work/M.npy" --missing --method pcp --out "$work/pcp" --json > "$work/summary" # nothing is missing
 has "$work/summary" '"matrices_with_missing": 0'

@@ -18,8 +18,10 @@ function [L, S, U, report] = denise (M, varargin)
 %                more layers would not change the answer
 %      least_specific   the least S(i,i) / M(i,i): negative means that L
 %                explains more than all of a variance
-%      missing   entries that were not known; 0
-%      first_bad where M has its first NaN or Inf, M(first_bad); 0 if nowhere
+%      missing   entries of one triangle that were not known; 0 without the
+%                option missing
+%      first_bad where M has the first entry that made its status 7,
+%                M(first_bad); 0 if nowhere
 %
 %   ... = denise (M, k) sets the largest rank of L: k < n, at most 32.
 %
@@ -34,6 +36,10 @@ function [L, S, U, report] = denise (M, varargin)
 %               that leaves the least unexplained is kept. Two to three times
 %               the time, and smaller errors where outliers are large or many;
 %               L is then not continuous in M (default false)
+%      missing  true: NaN in M is an entry that is not known. L is complete,
+%               S is NaN there, and the report is about what is known. An
+%               asset of which nothing is known off the diagonal gets zeros
+%               in L. Inf stays an error (default false)
 %      model    a model file to use in place of the built-in network. It is
 %               read anew in every call; see below for a faster way.
 %
@@ -42,9 +48,9 @@ function [L, S, U, report] = denise (M, varargin)
 %   denise (net, 'close') closes it. `clear all` closes what is left. The
 %   handle net belongs to this process: parfor workers open their own.
 %
-%   M must be real, full, and symmetric up to rounding. A matrix with NaN or
-%   Inf gives NaN and the warning denise:notFinite; the other pages are not
-%   touched by it. Errors have identifiers: denise:argument, denise:shape,
+%   M must be real, full, and symmetric up to rounding. A matrix with Inf, or
+%   with NaN unless the option missing is true, gives NaN and the warning
+%   denise:notFinite; the other pages are not touched by it. Errors have identifiers: denise:argument, denise:shape,
 %   denise:class, denise:complex, denise:notSymmetric, denise:handle,
 %   denise:io, denise:format, denise:unsupported, denise:memory.
 %

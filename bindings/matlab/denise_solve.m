@@ -3,11 +3,13 @@ function [L, S] = denise_solve (M, method, varargin)
 %
 %   [L, S] = denise_solve (M, method) splits M, which is what denise takes,
 %   with one of
-%      'eigen'    the k largest eigenvalues that are positive
-%      'pcp'      principal component pursuit
-%      'ialm'     inexact augmented Lagrange multipliers
-%      'fpcp'     fast principal component pursuit
-%      'rpca_gd'  robust PCA by gradient descent, also spelt 'RPCA-GD'
+%      'eigen'       the k largest eigenvalues that are positive
+%      'pcp'         principal component pursuit
+%      'ialm'        inexact augmented Lagrange multipliers
+%      'fpcp'        fast principal component pursuit
+%      'rpca_gd'     robust PCA by gradient descent, also spelt 'RPCA-GD'
+%      'masked_pcp'  pcp where NaN in M is an entry that is not known: L is
+%                    complete, and S is NaN where M is
 %   written from their papers, and slower than denise. They work in double;
 %   single M gives single results.
 %   The error denise:unsupported says that a build of the library lacks one.

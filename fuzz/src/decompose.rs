@@ -7,8 +7,8 @@ use crate::solve::solve;
 use crate::value::Value;
 use denise::{
     DENISE_ERR_ARGUMENT, DENISE_ERR_NOT_FINITE, DENISE_ERR_NULL_POINTER, DENISE_ERR_SHAPE,
-    DENISE_ERR_UNSUPPORTED, DENISE_FLAG_CAREFUL, DENISE_FLAG_CORRELATION, DENISE_OK,
-    denise_options, denise_report,
+    DENISE_ERR_UNSUPPORTED, DENISE_FLAG_CAREFUL, DENISE_FLAG_CORRELATION, DENISE_FLAG_MISSING,
+    DENISE_OK, denise_options, denise_report,
 };
 use std::ptr;
 use std::sync::OnceLock;
@@ -25,8 +25,8 @@ pub fn decompose(data: &[u8]) {
     match bytes.byte() % 8 {
         0..=2 => network::<f32>(&mut bytes),
         3..=4 => network::<f64>(&mut bytes),
-        5 => with_model::<f32>(dense(), &mut bytes),
-        6 => with_model::<f64>(dense(), &mut bytes),
+        5 => with_model::<f32>(dense(), false, &mut bytes),
+        6 => with_model::<f64>(dense(), false, &mut bytes),
         _ => solve(&mut bytes),
     }
 }
@@ -57,16 +57,21 @@ fn network<F: Value>(bytes: &mut Bytes<'_>) {
     } else {
         0
     };
+    let missing = if flags % 5 == 4 {
+        DENISE_FLAG_MISSING
+    } else {
+        0
+    };
     let options = denise_options {
         n: n as u32,
         k: k as u32,
         max_concurrency: 1,
         threads,
-        flags: (flags % 3) | correlation | careful,
+        flags: (flags % 3) | correlation | careful | missing,
         ..default_options()
     };
     match open(None, options) {
-        Ok(model) => with_model::<F>(&model, bytes),
+        Ok(model) => with_model::<F>(&model, missing != 0, bytes),
         // AVX2 on a machine that does not have it.
         Err((status, message)) => assert_eq!(status, DENISE_ERR_UNSUPPORTED, "{message}"),
     }
@@ -112,11 +117,6 @@ pub(crate) fn matrices<F: Value>(bytes: &mut Bytes<'_>, n: usize, count: usize) 
     all
 }
 
-/// Whether the lower triangle is finite.
-pub(crate) fn is_finite<F: Value>(m: &[F], n: usize) -> bool {
-    (0..n).all(|i| (0..=i).all(|j| m[i * n + j].get().is_finite()))
-}
-
 /// What is asked of one call.
 struct Wanted {
     u: bool,
@@ -138,7 +138,7 @@ struct Found<F> {
     reports: Vec<denise_report>,
 }
 
-fn with_model<F: Value>(model: &Handle, bytes: &mut Bytes<'_>) {
+fn with_model<F: Value>(model: &Handle, missing: bool, bytes: &mut Bytes<'_>) {
     let (n, k) = (model.n(), model.k());
     // Some batches are long enough for threads to share.
     let count = match bytes.byte() {
@@ -165,7 +165,7 @@ fn with_model<F: Value>(model: &Handle, bytes: &mut Bytes<'_>) {
     let m = matrices::<F>(bytes, n, count);
     refuses_what_it_must::<F>(model, bytes);
     let found = call(model, &m, count, &wanted);
-    check::<F>(model, &m, count, &found);
+    check::<F>(model, missing, &m, count, &found);
 
     // Every matrix alone, in aligned buffers.
     let alone = Wanted {
@@ -179,7 +179,7 @@ fn with_model<F: Value>(model: &Handle, bytes: &mut Bytes<'_>) {
     };
     for (i, m) in m.chunks_exact(n * n).enumerate() {
         let one = call(model, m, 1, &alone);
-        check::<F>(model, m, 1, &one);
+        check::<F>(model, missing, m, 1, &one);
         same(&found.u, &one.u, i, n * k);
         same(&found.l, &one.l, i, n * n);
         same(&found.s, &one.s, i, n * n);
@@ -269,8 +269,8 @@ fn call<F: Value>(model: &Handle, m: &[F], count: usize, wanted: &Wanted) -> Fou
     }
 }
 
-/// What the header promises of any call.
-fn check<F: Value>(model: &Handle, m: &[F], count: usize, found: &Found<F>) {
+/// What the header promises of any call. NaN may be `missing`.
+fn check<F: Value>(model: &Handle, missing: bool, m: &[F], count: usize, found: &Found<F>) {
     let (n, k) = (model.n(), model.k());
     let mut expected = DENISE_OK;
     for i in 0..count {
@@ -284,9 +284,20 @@ fn check<F: Value>(model: &Handle, m: &[F], count: usize, found: &Found<F>) {
         );
         let outputs = || [u, l, s].into_iter().flatten().flatten();
         let m = &m[i * n * n..(i + 1) * n * n];
-        let finite = is_finite(m, n);
+        let bad = |x: f64| !x.is_finite() && !(missing && x.is_nan());
+        let lower = || (0..n * n).filter(|at| at % n <= at / n);
+        let finite = !lower().any(|at| bad(m[at].get()));
+        let holes = lower().filter(|&at| m[at].get().is_nan()).count();
         if finite {
-            assert!(outputs().all(|x| x.get().is_finite()), "matrix {i}");
+            let complete = || [u, l].into_iter().flatten().flatten();
+            assert!(complete().all(|x| x.get().is_finite()), "matrix {i}");
+            if let Some(s) = s {
+                let sound = |at: usize| match m[at].get().is_nan() {
+                    true => s[at].get().is_nan(),
+                    false => s[at].get().is_finite(),
+                };
+                assert!(lower().all(sound), "matrix {i}");
+            }
             l.into_iter().chain(s).for_each(|x| is_symmetric(x, n));
             if let (Some(l), Some(s)) = (l, s) {
                 adds_up(m, l, s, n);
@@ -305,8 +316,8 @@ fn check<F: Value>(model: &Handle, m: &[F], count: usize, found: &Found<F>) {
                 report.sparsity,
                 report.unsettled,
             ];
-            assert_eq!(report.missing, 0);
             if finite {
+                assert_eq!(report.missing as usize, holes);
                 assert_eq!(report.status, DENISE_OK);
                 assert!(values.iter().all(|x| x.is_finite() && *x >= 0.0));
                 assert!(report.sparsity <= 1.0);
@@ -315,8 +326,9 @@ fn check<F: Value>(model: &Handle, m: &[F], count: usize, found: &Found<F>) {
             } else {
                 assert_eq!(report.status, DENISE_ERR_NOT_FINITE);
                 assert!(values.iter().all(|x| x.is_nan()) && report.least_specific.is_nan());
-                let bad = report.first_bad as usize;
-                assert!(bad % n <= bad / n && !m[bad].get().is_finite());
+                assert_eq!(report.missing, 0);
+                let first = report.first_bad as usize;
+                assert!(first % n <= first / n && bad(m[first].get()));
             }
         }
     }
@@ -336,7 +348,7 @@ pub(crate) fn adds_up<F: Value>(m: &[F], l: &[F], s: &[F], n: usize) {
     for i in 0..n {
         for j in 0..=i {
             let [m, l, s] = [m, l, s].map(|x| x[i * n + j].get());
-            if l.abs() == F::MAX || s.abs() == F::MAX {
+            if l.abs() == F::MAX || s.abs() == F::MAX || m.is_nan() {
                 continue;
             }
             // The rounding of S; and of the sum here, if F is f64. Halves, since the sum may overflow.
@@ -350,7 +362,7 @@ pub(crate) fn adds_up<F: Value>(m: &[F], l: &[F], s: &[F], n: usize) {
 /// L is UUᵀ, computed in any order, unless it was limited.
 fn is_product<F: Value>(m: &[F], u: &[F], l: &[F], k: usize) {
     let n = u.len() / k;
-    let largest = |x: &[F]| x.iter().fold(0.0, |most: f64, x| most.max(x.get().abs()));
+    let largest = |x: &[F]| x.iter().fold(0.0, |most: f64, x| most.max(x.get().abs())); // without NaN
     // L may be computed in units of M, where what is below the normal numbers loses digits.
     let unit = largest(m).max(1.0) * F::TINY / F::EPSILON * 2.0 * (n * k) as f64;
     let largest = largest(u);

@@ -55,9 +55,9 @@ _Static_assert(DENISE_ERR_IO == 3 && DENISE_ERR_FORMAT == 4 && DENISE_ERR_UNSUPP
 _Static_assert(DENISE_ERR_SHAPE == 6 && DENISE_ERR_NOT_FINITE == 7 && DENISE_ERR_MEMORY == 8, "codes");
 _Static_assert(DENISE_ERR_INTERNAL == 9, "codes");
 _Static_assert(DENISE_FLAG_PORTABLE == 1 && DENISE_FLAG_AVX2 == 2 && DENISE_FLAG_F16 == 4, "flags");
-_Static_assert(DENISE_FLAG_CORRELATION == 8 && DENISE_FLAG_CAREFUL == 16, "flags");
+_Static_assert(DENISE_FLAG_CORRELATION == 8 && DENISE_FLAG_CAREFUL == 16 && DENISE_FLAG_MISSING == 32, "flags");
 _Static_assert(DENISE_METHOD_EIGEN == 1 && DENISE_METHOD_PCP == 2 && DENISE_METHOD_IALM == 3, "methods");
-_Static_assert(DENISE_METHOD_FPCP == 4 && DENISE_METHOD_RPCA_GD == 5, "methods");
+_Static_assert(DENISE_METHOD_FPCP == 4 && DENISE_METHOD_RPCA_GD == 5 && DENISE_METHOD_MASKED_PCP == 6, "methods");
 
 static bool quick;
 static atomic_ulong passed, failed;
@@ -488,9 +488,9 @@ static void test_dense_file(void) {
   CHECK(difference > 0 && difference < 0.02F * largest);
   denise_free(model);
   CHECK(denise_load(NULL, &options, &model) == DENISE_ERR_UNSUPPORTED && strstr(message, "16-bit") != NULL);
-  const uint32_t not_dense[] = {DENISE_FLAG_CORRELATION, DENISE_FLAG_CAREFUL};
-  const char *named[] = {"DENISE_FLAG_CORRELATION", "DENISE_FLAG_CAREFUL"};
-  for (size_t i = 0; i < 2; i++) {
+  const uint32_t not_dense[] = {DENISE_FLAG_CORRELATION, DENISE_FLAG_CAREFUL, DENISE_FLAG_MISSING};
+  const char *named[] = {"DENISE_FLAG_CORRELATION", "DENISE_FLAG_CAREFUL", "DENISE_FLAG_MISSING"};
+  for (size_t i = 0; i < 3; i++) {
     options.flags = not_dense[i];
     CHECK(denise_load(DENSE, &options, &model) == DENISE_ERR_UNSUPPORTED && strstr(message, named[i]) != NULL);
   }
@@ -1101,6 +1101,40 @@ static void test_floating_point_state(const struct precision *p, const denise_mo
 
 /* ------------------------------------------------------------------------------- classical methods */
 
+/* An entry that is not known is no error: L is complete, S is NaN there and nowhere else, in both triangles. */
+static void test_masked(const double *m, uint32_t n) {
+  const size_t size = (size_t)n * n, hole = (size_t)(n - 1) * n + 1, mirror = (size_t)n + n - 1;
+  double *buffers = malloc(5 * size * sizeof *buffers);
+  double *holey = buffers, *l = buffers + size, *s = l + size, *other_l = s + size, *other_s = other_l + size;
+  /* Without holes it is PCP to the bit. */
+  CHECK(denise_solve_batch(DENISE_METHOD_MASKED_PCP, n, 0, 0, 1, m, l, s) == DENISE_OK);
+  CHECK(denise_solve_batch(DENISE_METHOD_PCP, n, 0, 0, 1, m, other_l, other_s) == DENISE_OK);
+  CHECK(memcmp(l, other_l, size * sizeof *l) == 0 && memcmp(s, other_s, size * sizeof *s) == 0);
+  memcpy(holey, m, size * sizeof *m);
+  holey[hole] = (double)NAN;
+  CHECK(denise_solve_batch(DENISE_METHOD_MASKED_PCP, n, 0, 0, 1, holey, l, s) == DENISE_OK);
+  bool complete = true, where_known = true, symmetric = true;
+  for (size_t i = 0; i < size; i++) {
+    size_t across = i % n * n + i / n;
+    complete = complete && isfinite(l[i]);
+    where_known = where_known && !isfinite(s[i]) == (i == hole || i == mirror);
+    symmetric = symmetric && memcmp(&l[i], &l[across], sizeof *l) == 0 && memcmp(&s[i], &s[across], sizeof *s) == 0;
+  }
+  CHECK(complete);
+  CHECK(where_known && isnan(s[hole]) && isnan(s[mirror]));
+  CHECK(symmetric);
+  /* In place. */
+  CHECK(denise_solve_batch(DENISE_METHOD_MASKED_PCP, n, 0, 0, 1, holey, other_l, holey) == DENISE_OK);
+  CHECK(memcmp(holey, s, size * sizeof *s) == 0 && memcmp(other_l, l, size * sizeof *l) == 0);
+  /* Nothing known. */
+  for (size_t i = 0; i < size; i++) holey[i] = (double)NAN;
+  CHECK(denise_solve_batch(DENISE_METHOD_MASKED_PCP, n, 0, 0, 1, holey, l, s) == DENISE_OK);
+  bool zero = true;
+  for (size_t i = 0; i < size; i++) zero = zero && l[i] == 0 && isnan(s[i]);
+  CHECK(zero);
+  free(buffers);
+}
+
 static void test_solve(void) {
   enum { N = 6, K = 2 };
   const double values[N] = {3, -9, 5, 1, 0, 2};
@@ -1144,8 +1178,9 @@ static void test_solve(void) {
   CHECK(memcmp(own + N * N, l + N * N, sizeof l / 2) == 0);
 
   /* The other methods: the same promises, and what differs between them. */
-  for (int32_t method = DENISE_METHOD_PCP; method <= DENISE_METHOD_RPCA_GD; method++) {
-    bool own_s = method == DENISE_METHOD_PCP || method == DENISE_METHOD_IALM;
+  for (int32_t method = DENISE_METHOD_PCP; method <= DENISE_METHOD_MASKED_PCP; method++) {
+    bool masked = method == DENISE_METHOD_MASKED_PCP;
+    bool own_s = method == DENISE_METHOD_PCP || method == DENISE_METHOD_IALM || masked;
     CHECK(denise_solve_batch(method, N, K, 0, 2, m, l, s) == DENISE_OK);
     bool mirrored = true, near = true, finite = true;
     for (size_t i = 0; i < 2 * N * N; i++) {
@@ -1162,6 +1197,7 @@ static void test_solve(void) {
     CHECK(memcmp(own, s, sizeof s) == 0);
     CHECK(denise_solve_batch(method, N, K, 0, 2, (double *)(void *)(loose + 1), own, NULL) == DENISE_OK);
     CHECK(memcmp(own, l, sizeof l) == 0);
+    bad[0] = masked ? (double)INFINITY : (double)NAN;
     CHECK(denise_solve_batch(method, N, K, 0, 2, bad, own, NULL) == DENISE_ERR_NOT_FINITE);
     CHECK(all_nan(&PRECISIONS[1], (char *)own, N * N));
     CHECK(memcmp(own + N * N, l + N * N, sizeof l / 2) == 0);
@@ -1170,7 +1206,7 @@ static void test_solve(void) {
     CHECK(memcmp(own, l, sizeof l) == 0);
     CHECK(denise_solve_batch(method, N, K, 0.9, 2, m, own, NULL) == DENISE_OK);
     CHECK(memcmp(own, l, sizeof l) != 0);
-    /* The rank: PCP and IALM do not look at it. */
+    /* The rank: PCP, masked or not, and IALM do not look at it. */
     CHECK(denise_solve_batch(method, N, 0, 0, 2, m, own, NULL) == (own_s ? DENISE_OK : DENISE_ERR_ARGUMENT));
     CHECK(denise_solve_batch(method, N, UINT32_MAX, 0, 2, m, own, NULL) ==
           (own_s ? DENISE_OK : DENISE_ERR_UNSUPPORTED));
@@ -1179,9 +1215,10 @@ static void test_solve(void) {
     CHECK(denise_solve_batch(method, N, K, (double)INFINITY, 2, m, own, NULL) == DENISE_ERR_ARGUMENT);
   }
   CHECK(denise_solve_batch(DENISE_METHOD_RPCA_GD, N, K, 1, 2, m, own, NULL) == DENISE_ERR_ARGUMENT);
+  test_masked(m + N * N, N);
 
   /* Arguments. */
-  const int32_t methods[] = {0, -1, 6, INT32_MIN, INT32_MAX};
+  const int32_t methods[] = {0, -1, 7, INT32_MIN, INT32_MAX};
   for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
     CHECK(denise_solve_batch(methods[i], N, K, 0, 2, m, own, NULL) == DENISE_ERR_ARGUMENT);
   }
@@ -1267,6 +1304,71 @@ static void test_careful(uint32_t flags) {
   }
 }
 
+/* NaN is an entry that is not known: L is complete, S is NaN there, the report counts, and neighbours keep their bits.
+ * Infinity stays an error, and is named. */
+static void test_missing(uint32_t flags) {
+  enum { N = 20, K = 3, SIZE = N * N, COUNT = 11, HOLED = 4, INFINITE = 7 };
+  static float m[COUNT * SIZE], l[COUNT * SIZE], s[COUNT * SIZE], plain_l[COUNT * SIZE], plain_s[COUNT * SIZE];
+  static double one[SIZE];
+  denise_report reports[COUNT], plain_reports[COUNT];
+  for (size_t q = 0; q < COUNT; q++) {
+    make_matrix(one, N, (unsigned)q + 1);
+    for (size_t i = 0; i < SIZE; i++) m[q * SIZE + i] = (float)one[i];
+    for (size_t i = 0; i < N; i++) m[q * SIZE + i * (N + 1)] += 0.5F;
+  }
+  denise_options options = options_for(N, K);
+  options.flags = flags;
+  denise_model *model = load(&options);
+  CHECK(denise_decompose_batch(model, COUNT, m, NULL, plain_l, plain_s, plain_reports) == DENISE_OK);
+  denise_free(model);
+  options.flags = flags | DENISE_FLAG_MISSING;
+  model = load(&options);
+  CHECK(denise_decompose_batch(model, COUNT, m, NULL, l, s, reports) == DENISE_OK);
+  CHECK(memcmp(l, plain_l, sizeof l) == 0 && memcmp(s, plain_s, sizeof s) == 0);
+  CHECK(memcmp(reports, plain_reports, sizeof reports) == 0);
+
+  float *holed = m + HOLED * SIZE, *infinite = m + INFINITE * SIZE;
+  const size_t lost = 5;
+  uint32_t missing = 0;
+  for (size_t i = 0; i < N; i++) {
+    for (size_t j = 0; j <= i; j++) {
+      if ((i != j && (i == lost || j == lost)) || (i * 7 + j * 3) % 11 == 0) {
+        holed[i * N + j] = NAN;
+        missing++;
+      }
+    }
+  }
+  infinite[3 * N + 2] = -INFINITY;
+  infinite[9 * N + 9] = NAN;
+  CHECK(denise_decompose_batch(model, COUNT, m, NULL, l, s, reports) == DENISE_ERR_NOT_FINITE);
+  for (size_t q = 0; q < COUNT; q++) {
+    if (q == HOLED) {
+      CHECK(reports[q].status == DENISE_OK && reports[q].missing == missing && reports[q].first_bad == UINT32_MAX);
+      for (size_t i = 0; i < N; i++) {
+        CHECK(l[q * SIZE + lost * N + i] == 0);
+        for (size_t j = 0; j <= i; j++) {
+          const size_t at = q * SIZE + i * N + j, mirror = q * SIZE + j * N + i;
+          CHECK(isfinite(l[at]) && l[at] == l[mirror]);
+          CHECK(isnan(m[at]) ? isnan(s[at]) && isnan(s[mirror]) : fabsf(l[at] + s[at] - m[at]) <= 1e-5F);
+        }
+      }
+    } else if (q == INFINITE) {
+      CHECK(reports[q].status == DENISE_ERR_NOT_FINITE && reports[q].first_bad == 3 * N + 2);
+      for (size_t i = 0; i < SIZE; i++) CHECK(isnan(l[q * SIZE + i]) && isnan(s[q * SIZE + i]));
+    } else {
+      CHECK(memcmp(l + q * SIZE, plain_l + q * SIZE, SIZE * sizeof *l) == 0);
+      CHECK(memcmp(s + q * SIZE, plain_s + q * SIZE, SIZE * sizeof *s) == 0);
+      CHECK(memcmp(reports + q, plain_reports + q, sizeof *reports) == 0);
+    }
+  }
+  /* All unknown, and S in the place of M. */
+  for (size_t i = 0; i < SIZE; i++) holed[i] = NAN;
+  CHECK(denise_decompose_batch(model, 1, holed, NULL, l, holed, reports) == DENISE_OK);
+  CHECK(reports[0].missing == N * (N + 1) / 2 && reports[0].l1 == 0 && reports[0].sparsity == 1);
+  for (size_t i = 0; i < SIZE; i++) CHECK(l[i] == 0 && isnan(holed[i]));
+  denise_free(model);
+}
+
 int main(int argc, char **argv) {
   quick = argc > 1 && strcmp(argv[1], "--quick") == 0;
   test_constants();
@@ -1299,6 +1401,7 @@ int main(int argc, char **argv) {
       test_floating_point_state(p, model);
       if (i == 0) test_units(flags[set]);
       if (i == 0) test_careful(flags[set]);
+      if (i == 0) test_missing(flags[set]);
       denise_free(model);
     }
     test_threads(p);

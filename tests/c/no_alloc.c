@@ -67,7 +67,7 @@ static void fill(size_t shift) {
   }
 }
 
-static void errors(const denise_model *model) {
+static void errors(const denise_model *model, uint32_t flags) {
   unsigned long before = count_malloc_calls();
   denise_status status = denise_decompose_batch(NULL, 1, m32, u32, l32, s32, reports);
   verdict("model NULL", count_malloc_calls() - before, status, DENISE_ERR_NULL_POINTER);
@@ -100,14 +100,19 @@ static void errors(const denise_model *model) {
   double wide = m64[5 * SIZE];
   m32[5 * SIZE] = NAN;
   m64[5 * SIZE] = (double)NAN;
-  single("NaN", model, COUNT, 0, DENISE_ERR_NOT_FINITE);
-  single("NaN, few", model, 7, 0, DENISE_ERR_NOT_FINITE);
-  twice("NaN f64", model, COUNT, 0, DENISE_ERR_NOT_FINITE);
+  const denise_status nan = (flags & DENISE_FLAG_MISSING) != 0 ? DENISE_OK : DENISE_ERR_NOT_FINITE;
+  single("NaN", model, COUNT, 0, nan);
+  single("NaN, few", model, 7, 0, nan);
+  single("NaN, one", model, 6, 0, nan);
+  twice("NaN f64", model, COUNT, 0, nan);
+  m32[5 * SIZE] = INFINITY;
+  single("infinity", model, COUNT, 0, DENISE_ERR_NOT_FINITE);
   m32[5 * SIZE] = kept;
   m64[5 * SIZE] = wide;
 }
 
 static pthread_barrier_t created;
+static uint32_t fresh_flags; /* of the model that fresh threads use */
 
 /* Waits until pthread_create, which allocates, has returned in the main thread. */
 static void *fresh_thread(void *argument) {
@@ -116,7 +121,7 @@ static void *fresh_thread(void *argument) {
   single("fresh thread", model, COUNT, 0, DENISE_OK);
   twice("fresh thread f64", model, COUNT, 0, DENISE_OK);
   single("fresh thread, one", model, 1, 0, DENISE_OK);
-  errors(model);
+  errors(model, fresh_flags);
   return NULL;
 }
 
@@ -156,8 +161,10 @@ int main(void) {
   pthread_barrier_init(&created, NULL, 2);
 
   const uint32_t flags[] = {0, DENISE_FLAG_PORTABLE, DENISE_FLAG_AVX2, DENISE_FLAG_CORRELATION,
-                            DENISE_FLAG_CAREFUL};
+                            DENISE_FLAG_CAREFUL, DENISE_FLAG_MISSING,
+                            DENISE_FLAG_MISSING | DENISE_FLAG_CAREFUL | DENISE_FLAG_CORRELATION};
   for (size_t set = 0; set < sizeof flags / sizeof *flags; set++) {
+    fresh_flags = flags[set];
     for (uint32_t threads = 1; threads <= 3; threads++) {
       fill(0);
       denise_model *model = load(threads, flags[set]);
@@ -169,7 +176,7 @@ int main(void) {
       single("second call", model, COUNT, 0, DENISE_OK);
       single("one matrix", model, 1, 0, DENISE_OK);
       single("nothing", model, 0, 0, DENISE_OK);
-      errors(model);
+      errors(model, flags[set]);
       denise_free(model);
 
       model = load(threads, flags[set]);

@@ -344,6 +344,13 @@ void solve() {
   CHECK(denise::try_solve(method::eigen, n, k, all, wrong, s) == status::shape);
   CHECK(denise::try_solve(method::eigen, 0, k, all, l, s) == status::argument);
   CHECK(denise::try_solve(method{99}, n, k, all, l, s) != status::ok);
+  // A NaN is an entry that is not known, for one method.
+  std::vector<double> holey = m;
+  holey[n] = std::numeric_limits<double>::quiet_NaN();
+  const auto some = denise::batch(holey, count);
+  CHECK(denise::try_solve(method::pcp, n, k, some, l, s) == status::not_finite);
+  CHECK(denise::try_solve(method::masked_pcp, n, k, some, l, s) == status::ok);
+  CHECK(std::isfinite(l[n]) && std::isnan(s[n]) && std::isnan(s[1]) && std::isfinite(s[0]));
 #if DENISE_HPP_EXCEPTIONS
   denise::solve(method::eigen, n, k, all, l, std::nullopt);
   CHECK(throws(status::shape, "l has the wrong size", [&] { denise::solve(method::eigen, n, k, all, wrong, s); }));
@@ -377,6 +384,32 @@ void careful() {
   for (std::size_t i = 0; i < 16; ++i) CHECK(std::fabs(l[i] + s[i] - m[i]) < 1e-12);
 }
 
+// NaN is an entry that is not known, whether the field or the flag says so; without them it is an error.
+void missing() {
+  const double nan = std::nan("");
+  std::vector<double> m(36), l(36), s(36);
+  for (std::size_t i = 0; i < 36; ++i) m[i] = static_cast<double>((i / 6 + 1) * (i % 6 + 1));
+  const double hidden = m[3 * 6 + 1];
+  m[3 * 6 + 1] = m[1 * 6 + 3] = nan;
+  denise::options options{6, 1};
+  options.missing = true;
+  const denise::options flag{6, 1, 0, 0, denise::flag_missing};
+  for (const denise::options& wanted : {options, flag}) {
+    const denise::model model = denise::model::try_load(wanted).model;
+    std::vector<denise::report> reports(1);
+    denise::outputs<double> out;
+    out.l = l;
+    out.s = s;
+    out.reports = reports;
+    CHECK(model.try_decompose(m, out) == denise::status::ok);
+    CHECK(reports[0].missing == 1);
+    CHECK(std::fabs(l[3 * 6 + 1] - hidden) < 1e-6 * hidden && std::isnan(s[3 * 6 + 1]) && std::isnan(s[1 * 6 + 3]));
+    for (std::size_t i = 0; i < 36; ++i) CHECK(std::isnan(m[i]) || std::fabs(l[i] + s[i] - m[i]) < 1e-12);
+  }
+  const denise::model model = denise::model::try_load(denise::options{6, 1}).model;
+  CHECK(model.try_decompose(m, l, s) == denise::status::not_finite && std::isnan(l[0]));
+}
+
 int main(int argc, char** argv) {
   if (argc != 2) {
     std::fprintf(stderr, "usage: hpp model.onnx\n");
@@ -395,6 +428,7 @@ int main(int argc, char** argv) {
   solve();
   units();
   careful();
+  missing();
   std::printf("hpp.cpp: %d passed, %d failed\n", passed, failed);
   return failed == 0 ? 0 : 1;
 }

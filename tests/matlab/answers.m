@@ -57,6 +57,26 @@ function careful_splits_too ()
   near (u * u', l, 1e-12 * max (l(:)));
 end
 
+% NaN is an entry that is not known: L has it, S does not, and other pages keep their bits.
+function missing_entries_are_found ()
+  a = matrices (1);
+  m = cat (3, a, a);
+  m(3,7,2) = NaN;
+  m(7,3,2) = NaN;
+  m(5,5,2) = NaN;
+  [l, s, u, report] = denise (m, 3, 'missing', true);
+  assert (isequal (isnan (s), isnan (m)) && all (isfinite (l(:))));
+  assert (isequal (report.missing, [0; 2]) && isequal (report.status, [0; 0]));
+  assert (isequal (report.first_bad, [0; 0]));
+  known = ~isnan (m);
+  near (l(known) + s(known), m(known), 1e-12);
+  near (u(:,:,2) * u(:,:,2)', l(:,:,2), 1e-12 * max (l(:)));
+  plain = denise (a, 3);
+  assert (isequal (l(:,:,1), plain));
+  near (l(:,:,2), plain, 0.05 * max (plain(:)));
+  assert (isequal (denise (single (a), 'missing', true), denise (single (a))));
+end
+
 % The place of the first entry that is not finite, as MATLAB counts it.
 function first_bad_entry_is_named ()
   a = matrices (1);
@@ -227,13 +247,26 @@ end
 % Every method, in both classes. Single is the result of double, rounded.
 function classical_methods ()
   m = single (matrices (2));
-  for name = {'eigen', 'pcp', 'ialm', 'fpcp', 'rpca_gd'}
+  for name = {'eigen', 'pcp', 'ialm', 'fpcp', 'rpca_gd', 'masked_pcp'}
     [l, s] = denise_solve (m, name{1});
     [l2, s2] = denise_solve (double (m), name{1});
     assert (isa (l, 'single') && isa (s, 'single') && isa (l2, 'double'));
     assert (isequal (size (l), [20 20 2]) && all (isfinite (l(:))));
     assert (isequal (l, single (l2)) && isequal (s, single (s2)));
   end
+end
+
+% NaN is an entry that is not known, and gives no warning.
+function entries_that_are_not_known ()
+  m = matrices (1);
+  assert (isequal (denise_solve (m, 'masked_pcp'), denise_solve (m, 'pcp')));
+  m(3,8) = NaN;
+  m(8,3) = NaN;
+  lastwarn ('');
+  [l, s] = denise_solve (m, 'Masked PCP');
+  assert (isempty (lastwarn ()));
+  assert (all (isfinite (l(:))) && isequal (l, l'));
+  assert (isequal (isnan (s), isnan (m)));
 end
 
 function spelling_of_methods ()

@@ -20,7 +20,7 @@ enum { N = 20, K = 3, SIZE = N * N, COUNT = 1000, SOLVED = 2 };
 
 static float m32[COUNT * SIZE], l32[COUNT * SIZE], s32[COUNT * SIZE], expected_l32[COUNT * SIZE], expected_s32[COUNT * SIZE];
 static double m64[COUNT * SIZE], l64[COUNT * SIZE], expected_l64[COUNT * SIZE];
-static double solved[DENISE_METHOD_RPCA_GD][SOLVED * SIZE];
+static double solved[DENISE_METHOD_MASKED_PCP][SOLVED * SIZE];
 static denise_report reports[COUNT], expected_reports[COUNT];
 
 /* ------------------------------------------------------------------------------------------------ modes */
@@ -132,14 +132,14 @@ int main(int argc, char **argv) {
   denise_model *alone = load(0);
   CHECK(denise_decompose_batch(alone, COUNT, m32, NULL, expected_l32, expected_s32, expected_reports) == DENISE_OK);
   CHECK(denise_decompose_batch_f64(alone, COUNT, m64, NULL, expected_l64, NULL, NULL) == DENISE_OK);
-  for (int method = DENISE_METHOD_EIGEN; method <= DENISE_METHOD_RPCA_GD; method++) {
+  for (int method = DENISE_METHOD_EIGEN; method <= DENISE_METHOD_MASKED_PCP; method++) {
     CHECK(denise_solve_batch(method, N, K, 0, SOLVED, m64, solved[method - 1], NULL) == DENISE_OK);
   }
 
   for (size_t i = 0; i < MODES; i++) {
     compare(alone, &modes[i]);
     not_finite(alone, &modes[i]);
-    for (int method = DENISE_METHOD_EIGEN; method <= DENISE_METHOD_RPCA_GD; method++) {
+    for (int method = DENISE_METHOD_EIGEN; method <= DENISE_METHOD_MASKED_PCP; method++) {
       IN_MODE(&modes[i], denise_solve_batch(method, N, K, 0, SOLVED, m64, l64, NULL));
       CHECK(memcmp(l64, solved[method - 1], sizeof solved[0]) == 0);
     }

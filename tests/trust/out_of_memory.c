@@ -213,7 +213,7 @@ int main(int argc, char **argv) {
   options.threads = 1000;
   refusals("too many threads", &builtin, options, DENISE_ERR_ARGUMENT);
 
-  for (int32_t method = DENISE_METHOD_EIGEN; method <= DENISE_METHOD_RPCA_GD; method++) solver(method);
-  printf("  the five methods of denise_solve_batch\n");
+  for (int32_t method = DENISE_METHOD_EIGEN; method <= DENISE_METHOD_MASKED_PCP; method++) solver(method);
+  printf("  the six methods of denise_solve_batch\n");
   return verdict("out_of_memory");
 }

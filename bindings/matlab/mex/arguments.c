@@ -12,6 +12,7 @@ static const struct {
                {"model", OPTION_MODEL},
                {"correlation", OPTION_CORRELATION},
                {"careful", OPTION_CAREFUL},
+               {"missing", OPTION_MISSING},
                {"lambda", OPTION_LAMBDA}};
 enum { OPTIONS = sizeof options / sizeof options[0] };
 
@@ -72,6 +73,8 @@ static void set(wishes *result, unsigned bit, const mxArray *value) {
     result->correlation = yes_or_no(value, "correlation");
   } else if (bit == OPTION_CAREFUL) {
     result->careful = yes_or_no(value, "careful");
+  } else if (bit == OPTION_MISSING) {
+    result->missing = yes_or_no(value, "missing");
   } else if (bit == OPTION_MODEL) {
     const char *model = text(value, "model");
     result->model = model[0] != '\0' ? model : NULL; /* "", which is not empty for MATLAB */
@@ -105,7 +108,7 @@ static void set_by_name(wishes *result, const char *name, const mxArray *value, 
 }
 
 wishes parse_options(int count, const mxArray *arguments[], unsigned allowed, const unsigned *plain) {
-  wishes result = {0, 0, 0, 0, NULL, 0};
+  wishes result = {0, 0, 0, 0, 0, NULL, 0};
   int i = 0;
   for (; *plain != 0 && i < count && mxIsNumeric(arguments[i]); ++plain, ++i) set(&result, *plain, arguments[i]);
   while (i < count) {

@@ -10,6 +10,7 @@ typedef struct {
   uint32_t k, threads;  /* 0: not given */
   uint32_t correlation; /* 1: split the correlation matrix */
   uint32_t careful;     /* 1: keep the best of several starts */
+  uint32_t missing;     /* 1: NaN is an entry that is not known */
   const char *model;    /* a file, NULL: not given */
   double lambda;        /* 0: not given */
 } wishes;
@@ -21,7 +22,8 @@ enum {
   OPTION_MODEL = 4,
   OPTION_CORRELATION = 8,
   OPTION_CAREFUL = 16,
-  OPTION_LAMBDA = 32,
+  OPTION_MISSING = 32,
+  OPTION_LAMBDA = 64,
 };
 
 /* Reads options of which `allowed` has the bits. Values without a name may come first, in the order of `plain`, which

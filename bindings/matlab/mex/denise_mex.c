@@ -32,7 +32,8 @@ static void decompose(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]
   if (nrhs == 0) mexErrMsgIdAndTxt("denise:argument", "M is missing");
   const matrices m = read_matrices(prhs[0]);
   const unsigned allowed =
-      OPTION_K | OPTION_THREADS | (file == NULL ? OPTION_MODEL : 0u) | OPTION_CORRELATION | OPTION_CAREFUL;
+      OPTION_K | OPTION_THREADS | (file == NULL ? OPTION_MODEL : 0u) | OPTION_CORRELATION | OPTION_CAREFUL |
+      OPTION_MISSING;
   wishes wanted = parse_options(nrhs - 1, prhs + 1, allowed, plain_k);
   if (wanted.k >= m.n) {
     mexErrMsgIdAndTxt("denise:argument", "k must be less than n = %lu, not %lu", (unsigned long)m.n,
@@ -72,7 +73,7 @@ static void close_file(int nrhs, const mxArray *prhs[]) {
 }
 
 static void info(mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
-  const wishes none = {0, 0, 0, 0, NULL, 0};
+  const wishes none = {0, 0, 0, 0, 0, NULL, 0};
   const denise_model *model;
   if (nrhs > 1) mexErrMsgIdAndTxt("denise:argument", "info takes one model or file");
   if (nrhs == 1 && !mxIsNumeric(prhs[0])) {

@@ -26,6 +26,7 @@ denise_model *library_load(const char *path, const void *bytes, size_t bytes_siz
   options.threads = wanted.threads;
   if (wanted.correlation) options.flags |= DENISE_FLAG_CORRELATION;
   if (wanted.careful) options.flags |= DENISE_FLAG_CAREFUL;
+  if (wanted.missing) options.flags |= DENISE_FLAG_MISSING;
   options.max_concurrency = 1; /* the host makes one call at a time */
   options.message = why->text;
   options.message_size = sizeof why->text;
@@ -91,11 +92,11 @@ static const struct {
   int32_t number;
 } methods[] = {
     {"eigen", DENISE_METHOD_EIGEN}, {"pcp", DENISE_METHOD_PCP},         {"ialm", DENISE_METHOD_IALM},
-    {"fpcp", DENISE_METHOD_FPCP},   {"rpca_gd", DENISE_METHOD_RPCA_GD},
+    {"fpcp", DENISE_METHOD_FPCP},   {"rpca_gd", DENISE_METHOD_RPCA_GD}, {"masked_pcp", DENISE_METHOD_MASKED_PCP},
 };
 enum { METHODS = sizeof methods / sizeof methods[0] };
 
-const char *library_methods(void) { return "eigen, pcp, ialm, fpcp, rpca_gd"; }
+const char *library_methods(void) { return "eigen, pcp, ialm, fpcp, rpca_gd, masked_pcp"; }
 
 int32_t library_method(const char *name) {
   for (int i = 0; i < METHODS; ++i) {

@@ -17,14 +17,15 @@ typedef struct {
 
 /* What a model is for. A size or number of threads that is 0 is left to the model. */
 typedef struct {
-  uint32_t n, k, threads, correlation, careful;
+  uint32_t n, k, threads, correlation, careful, missing;
 } model_size;
 
 /* From a file, from bytes, or (both NULL) the built-in network. NULL, and why, on failure. */
 denise_model *library_load(const char *path, const void *bytes, size_t bytes_size, model_size wanted, failure *why);
 void library_free(denise_model *model);
 
-/* Splits M. u (row-major), s and report may be NULL. Returns 1 if some matrix has NaN or Inf, else 0. */
+/* Splits M. u (row-major), s and report may be NULL. Returns 1 if some matrix has NaN or Inf that it must not have,
+ * else 0. */
 int library_split(const denise_model *model, const matrices *m, void *u, void *l, void *s, mxArray **report);
 
 /* The number of a classical method: any case, and - or a space for _. 0 if there is none of that name. */

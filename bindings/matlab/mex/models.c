@@ -146,7 +146,7 @@ const denise_model *model_for(const opened_file *file, uint32_t n, wishes wanted
   const uint64_t source = file == NULL ? 0 : file->id;
   const model_size size = {n, wanted.k != 0 || file == NULL ? wanted.k : file->k,
                            wanted.threads != 0 || file == NULL ? wanted.threads : file->threads,
-                           wanted.correlation, wanted.careful};
+                           wanted.correlation, wanted.careful, wanted.missing};
   int place = 0;
   ++calls;
   for (int i = 0; i < MODELS; ++i) {
@@ -175,7 +175,7 @@ const denise_model *model_for(const opened_file *file, uint32_t n, wishes wanted
 }
 
 const denise_model *model_from(const char *path, uint32_t n, wishes wanted) {
-  const model_size size = {n, wanted.k, wanted.threads, wanted.correlation, wanted.careful};
+  const model_size size = {n, wanted.k, wanted.threads, wanted.correlation, wanted.careful, wanted.missing};
   return passing = load_or_fail(path, NULL, size);
 }
 

@@ -70,7 +70,7 @@ pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     let missing: Vec<usize> = stack.missing().collect();
     if missing.iter().any(|&count| count > 0) && !takes_missing(args.method) {
         return Err(format!(
-            "--missing: entries are missing, and {} needs them all; take another method, or fill them in",
+            "--missing: entries are missing, and {} needs them all; take denise or masked-pcp, or fill them in",
             args.method.label()
         )
         .into());
@@ -155,7 +155,7 @@ pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
 
 /// Whether a method takes matrices of which entries are not known.
 fn takes_missing(method: Method) -> bool {
-    matches!(method, Method::Denise)
+    matches!(method, Method::Denise | Method::MaskedPcp)
 }
 
 /// The fewest days of an entry that is known.

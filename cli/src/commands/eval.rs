@@ -10,7 +10,6 @@ use crate::evaluate::{
     Contender, Format, Matrices, Method, Plan, Row, StockRow, Table, Times, contenders, evaluate,
     stocks,
 };
-use clap::ValueEnum;
 use denise_data::files::Stack;
 use denise_data::generator;
 use std::error::Error;
@@ -22,7 +21,7 @@ pub struct Args {
     #[command(flatten)]
     model: Model,
     /// Methods to compare.
-    #[arg(long, value_delimiter = ',', value_enum, default_values_t = Method::value_variants().to_vec())]
+    #[arg(long, value_delimiter = ',', value_enum, default_values_t = Method::COMPARED)]
     method: Vec<Method>,
     #[command(flatten)]
     cells: Cells,

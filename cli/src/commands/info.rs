@@ -3,6 +3,7 @@
 use super::model::{Model, describe};
 use denise::File;
 use denise::dense::{Activation, Network};
+use denise::unrolled::Layer;
 use std::error::Error;
 use std::path::PathBuf;
 
@@ -18,6 +19,9 @@ pub struct Args {
     /// Print the weights alone, as the library embeds them.
     #[arg(long, conflicts_with = "json")]
     layers: bool,
+    /// The same of the mending layers, which come first where entries are missing.
+    #[arg(long, conflicts_with_all = ["json", "layers"])]
+    mend: bool,
 }
 
 /// Prints what is in the file.
@@ -33,27 +37,46 @@ pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         println!("{}", crate::onnx::write::lines(&file.layers));
         return Ok(());
     }
+    if args.mend {
+        if file.mend.is_empty() {
+            return Err(
+                "this network has no mending layers: denise train --mend makes some".into(),
+            );
+        }
+        println!("{}", crate::onnx::write::lines(&file.mend));
+        return Ok(());
+    }
     if args.json {
-        let layers: Vec<_> = file
-            .layers
-            .iter()
-            .map(|x| {
+        let list = |layers: &[Layer]| -> Vec<serde_json::Value> {
+            let each = layers.iter().map(|x| {
                 serde_json::json!({
                     "curvature": format!("{:?}", x.curvature).to_lowercase(),
                     "alpha": x.alpha, "beta": x.beta, "gamma": x.gamma, "delta": x.delta,
                     "sigma": x.sigma, "eta": x.eta, "mu": x.mu,
                 })
-            })
-            .collect();
-        let all =
-            serde_json::json!({"topology": "unrolled", "n": file.n, "k": file.k, "layers": layers});
+            });
+            each.collect()
+        };
+        let all = serde_json::json!({
+            "topology": "unrolled", "n": file.n, "k": file.k,
+            "layers": list(&file.layers), "mend": list(&file.mend),
+        });
         println!("{}", serde_json::to_string_pretty(&all)?);
         return Ok(());
     }
     println!("unrolled network, {} layers", describe(&file.layers));
     println!("trained for n = {}, k = {}; takes any\n", file.n, file.k);
+    print_layers(&file.layers);
+    if !file.mend.is_empty() {
+        println!("\nbefore them, where entries are missing:\n");
+        print_layers(&file.mend);
+    }
+    Ok(())
+}
+
+fn print_layers(layers: &[Layer]) {
     println!("layer  curvature    alpha      beta       gamma      delta      sigma   eta     mu");
-    for (t, x) in file.layers.iter().enumerate() {
+    for (t, x) in layers.iter().enumerate() {
         println!(
             "{:>5}  {:<9}  {:<9.3e}  {:<9.3e}  {:<9.3e}  {:<9.3e}  {:.3}  {:>6.3}  {:>6.3}",
             t + 1,
@@ -67,12 +90,11 @@ pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
             x.mu
         );
     }
-    Ok(())
 }
 
 fn describe_dense(network: &Network, args: &Args) -> Result<(), Box<dyn Error>> {
-    if args.layers {
-        return Err("--layers is for unrolled networks".into());
+    if args.layers || args.mend {
+        return Err("--layers and --mend are for unrolled networks".into());
     }
     let weights: usize = network
         .layers

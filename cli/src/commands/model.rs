@@ -2,7 +2,7 @@
 
 use crate::train::{Dense, Learner, Unrolled};
 use burn::tensor::Device;
-use denise::unrolled::{Curvature, Layer};
+use denise::unrolled::{self, Curvature, Layer};
 use denise::{File, Options};
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -70,7 +70,7 @@ impl Model {
         Ok(match self.read()? {
             File::Unrolled(file) => {
                 let k = k.unwrap_or(file.k);
-                let learner = Unrolled::new(&file.layers, &[(n, k)], device);
+                let learner = Unrolled::new(&file.layers, &file.mend, &[(n, k)], device);
                 pupil(Box::new(learner), k, UNROLLED_RATE)
             }
             File::Dense(network) => {
@@ -87,10 +87,10 @@ fn read(path: &Path) -> Result<File, Box<dyn Error>> {
     File::read(&bytes).map_err(|e| format!("{name}: {e}").into())
 }
 
-/// The layers of an unrolled network in a file.
-pub fn layers_of(path: &Path) -> Result<Vec<Layer>, Box<dyn Error>> {
+/// An unrolled network in a file.
+pub fn file_of(path: &Path) -> Result<unrolled::File, Box<dyn Error>> {
     match read(path)? {
-        File::Unrolled(file) => Ok(file.layers),
+        File::Unrolled(file) => Ok(file),
         File::Dense(_) => Err(format!("{}: not an unrolled network", path.display()).into()),
     }
 }

@@ -12,7 +12,6 @@ use crate::evaluate::{
     Contender, Continuity, Matrices, Method, Plan, Row, StockRow, contenders, continuity, evaluate,
 };
 use crate::robustness::Robustness;
-use clap::ValueEnum;
 use denise_data::files::replace;
 use denise_data::generator::{self, Cell, Distribution};
 use std::error::Error;
@@ -59,7 +58,7 @@ const WAYS: usize = 20;
 pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     let figures = args.out.join("figures");
     std::fs::create_dir_all(&figures).map_err(|e| format!("{}: {e}", figures.display()))?;
-    let methods = Method::value_variants();
+    let methods = &Method::COMPARED;
     let model = args.model.open(Some(20), Some(3))?;
     let dense = Model {
         model: args.dense.clone(),

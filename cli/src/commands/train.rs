@@ -2,14 +2,15 @@
 
 use super::cells::{Cells, share};
 use super::device::Kind;
-use super::model::{describe, layers_of};
+use super::model::{describe, file_of};
 use super::pairs::Pairs;
 use crate::train::{
     Accuracy, Config, Dense, Keep, Learner, Loss, Matrices, Outcome, Synthetic, Task, Topology,
-    Unrolled, initial, measure, random, recipe, run as train,
+    Unrolled, initial, initial_mend, measure, random, recipe, run as train,
 };
 use crate::{onnx, plot};
 use burn::tensor::Device;
+use denise::unrolled::File;
 use denise_data::generator::{Cell, Kind as Matrix};
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -31,6 +32,11 @@ pub struct Args {
     /// A model to go on from, instead of --layers and --shared.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["layers", "shared"])]
     model: Option<PathBuf>,
+    /// Train the mending layers alone, so many of them: those that come first where entries are missing. All others stay
+    /// as they are in --model, or in the built-in network.
+    #[arg(long, value_name = "LAYERS", num_args = 0..=1, default_missing_value = "4",
+        value_parser = clap::value_parser!(u16).range(1..=64), conflicts_with_all = ["topology", "loss"])]
+    mend: Option<u16>,
     /// Layers.
     #[arg(long, default_value_t = 12, value_parser = clap::value_parser!(u16).range(1..=64))]
     layers: u16,
@@ -50,9 +56,9 @@ pub struct Args {
     /// What to minimise.
     #[arg(long, value_enum, default_value_t)]
     loss: Loss,
-    /// Steps of gradient descent.
-    #[arg(long, default_value_t = 6000)]
-    steps: usize,
+    /// Steps of gradient descent; without it 6000, or 2000 for mending layers.
+    #[arg(long)]
+    steps: Option<usize>,
     /// Matrices in a step; without it ten of each kind.
     #[arg(long)]
     batch: Option<usize>,
@@ -125,6 +131,7 @@ impl Args {
             k: self.k,
             kinds: match named {
                 true => kinds(self.cells.list(pairs)),
+                false if self.mend.is_some() => recipe::mend(),
                 false => recipe::main(),
             },
         }];
@@ -135,7 +142,10 @@ impl Args {
         }));
         // A dense network has one size.
         if !named && self.also.is_empty() && self.topology == Topology::Unrolled {
-            sizes.extend(recipe::others());
+            sizes.extend(match self.mend {
+                None => recipe::others(),
+                Some(_) => recipe::mend_others(),
+            });
         }
         sizes
     }
@@ -144,7 +154,6 @@ impl Args {
     fn identity(&self, start: &str) -> String {
         let Args {
             loss,
-            steps,
             batch,
             rate,
             clip,
@@ -159,6 +168,7 @@ impl Args {
             format!("{n}x{k} [{}]", kinds.join(", "))
         });
         let sizes: Vec<String> = sizes.collect();
+        let steps = self.steps();
         let batch = batch.map_or("ten of each".into(), |x| x.to_string());
         format!(
             "from {start}, matrices {}, loss {loss:?}, steps {steps}, batch {batch}, rate {rate}, clip {clip}, \
@@ -167,7 +177,21 @@ impl Args {
         )
     }
 
+    fn steps(&self) -> usize {
+        let usual = if self.mend.is_some() { 2000 } else { 6000 };
+        self.steps.unwrap_or(usual)
+    }
+
     fn check(&self) -> Result<(), String> {
+        if self.mend.is_some()
+            && (self.cells.named() || self.pairs.is_some() || !self.also.is_empty())
+        {
+            return Err(
+                "--mend has matrices with holes of its own: leave --sparsity, --distribution, --amplitude, --pairs and \
+                 --also out"
+                    .into(),
+            );
+        }
         for (name, value) in [
             ("batch", self.batch.unwrap_or(1)),
             ("every", self.every),
@@ -206,7 +230,7 @@ pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     );
     let (learner, start) = learner(args, &task, &device)?;
     let config = Config {
-        steps: args.steps,
+        steps: args.steps(),
         rate: args.rate,
         clip: args.clip,
         every: args.every,
@@ -254,19 +278,30 @@ fn learner(
         let network = random(args.n, args.k, &widths, args.seed);
         return Ok((Box::new(Dense::new(network, device)), start));
     }
-    let (layers, start) = match &args.model {
+    if let Some(count) = args.mend {
+        let file = match &args.model {
+            None => File::builtin()?,
+            Some(path) => file_of(path)?,
+        };
+        let start = onnx::write::lines(&file.layers).replace('\n', "; ");
+        let start = format!("{start}; mended by {count} layers");
+        let mend = initial_mend(count.into());
+        let unrolled = Unrolled::mending(&mend, &file.layers, &task.sizes(), device);
+        return Ok((Box::new(unrolled), start));
+    }
+    let (layers, mend, start) = match &args.model {
         None => {
             let layers = initial(args.layers.into(), args.shared.into());
             let start = format!("the start, {} layers", describe(&layers));
-            (layers, start)
+            (layers, Vec::new(), start)
         }
         Some(path) => {
-            let layers = layers_of(path)?;
+            let File { layers, mend, .. } = file_of(path)?;
             let start = onnx::write::lines(&layers).replace('\n', "; ");
-            (layers, start)
+            (layers, mend, start)
         }
     };
-    let unrolled = Unrolled::new(&layers, &task.sizes(), device);
+    let unrolled = Unrolled::new(&layers, &mend, &task.sizes(), device);
     Ok((Box::new(unrolled), start))
 }
 

@@ -22,9 +22,22 @@ pub enum Method {
     Fpcp,
     /// Robust PCA by gradient descent.
     RpcaGd,
+    /// Principal component pursuit where NaN is an entry that is not known.
+    MaskedPcp,
 }
 
 impl Method {
+    /// Those that tables compare unless told otherwise. Where all is known, masked PCP is PCP.
+    pub const COMPARED: [Method; 7] = [
+        Method::Denise,
+        Method::Identity,
+        Method::Eigen,
+        Method::Pcp,
+        Method::Ialm,
+        Method::Fpcp,
+        Method::RpcaGd,
+    ];
+
     /// As the paper writes it.
     pub fn label(self) -> &'static str {
         match self {
@@ -35,6 +48,7 @@ impl Method {
             Method::Ialm => "IALM",
             Method::Fpcp => "FPCP",
             Method::RpcaGd => "RPCA-GD",
+            Method::MaskedPcp => "masked PCP",
         }
     }
 
@@ -47,6 +61,7 @@ impl Method {
             Method::Ialm => classical::Method::Ialm,
             Method::Fpcp => classical::Method::Fpcp,
             Method::RpcaGd => classical::Method::RpcaGd,
+            Method::MaskedPcp => classical::Method::MaskedPcp,
         })
     }
 }

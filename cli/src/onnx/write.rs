@@ -12,15 +12,17 @@ use std::path::Path;
 /// The library reads no more.
 const MAX_LAYERS: usize = 64;
 /// What the library reads; callers cannot give these.
-const KEYS: [&str; 5] = [
+const KEYS: [&str; 6] = [
     "denise.topology",
     "denise.version",
     "denise.n",
     "denise.k",
+    "denise.mend",
     "denise.layers",
 ];
 
-/// Writes a network for n×n matrices and rank `k` to an ONNX file.
+/// Writes a network for n×n matrices and rank `k` to an ONNX file. `mend` is for the library: the graph is for matrices
+/// of which every entry is known.
 ///
 /// `metadata` is added to what the file says about itself: what it was trained on, how well it did. An
 /// existing file is replaced at once or not at all. Sizes and weights that the library would refuse, and
@@ -30,10 +32,13 @@ pub(crate) fn write(
     n: usize,
     k: usize,
     layers: &[Layer],
+    mend: &[Layer],
     metadata: &[(String, String)],
 ) -> Result<(), FileError> {
-    check(n, k, layers, metadata).map_err(|message| FileError::new(path, message))?;
-    replace(path, |out| out.write_all(&to_bytes(n, k, layers, metadata)))
+    check(n, k, layers, mend, metadata).map_err(|message| FileError::new(path, message))?;
+    replace(path, |out| {
+        out.write_all(&to_bytes(n, k, layers, mend, metadata))
+    })
 }
 
 /// The bytes of the file that [`write()`] writes, for arguments that it accepts.
@@ -41,9 +46,11 @@ pub(crate) fn to_bytes(
     n: usize,
     k: usize,
     layers: &[Layer],
+    mend: &[Layer],
     metadata: &[(String, String)],
 ) -> Vec<u8> {
-    let metadata = own_metadata(TOPOLOGY, n, k, Some(lines(layers)), metadata);
+    let texts = [layers, mend].map(|layers| (!layers.is_empty()).then(|| lines(layers)));
+    let metadata = own_metadata(TOPOLOGY, n, k, texts, metadata);
     let curvatures: Vec<Curvature> = [Curvature::Shared, Curvature::Own]
         .into_iter()
         .filter(|&curvature| layers.iter().any(|layer| layer.curvature == curvature))
@@ -75,7 +82,7 @@ pub(super) fn own_metadata(
     topology: &str,
     n: usize,
     k: usize,
-    layers: Option<String>,
+    [layers, mend]: [Option<String>; 2],
     metadata: &[(String, String)],
 ) -> impl Iterator<Item = (String, String)> {
     let own = [
@@ -83,6 +90,7 @@ pub(super) fn own_metadata(
         Some(env!("CARGO_PKG_VERSION").to_owned()),
         Some(n.to_string()),
         Some(k.to_string()),
+        mend,
         layers,
     ];
     let own = KEYS.map(str::to_owned).into_iter().zip(own);
@@ -112,6 +120,7 @@ fn check(
     n: usize,
     k: usize,
     layers: &[Layer],
+    mend: &[Layer],
     metadata: &[(String, String)],
 ) -> Result<(), String> {
     if n > MAX_N || k > MAX_K || k == 0 || k >= n {
@@ -119,8 +128,8 @@ fn check(
             "n = {n}, k = {k}: k must be at least 1, less than n and at most {MAX_K}, and n at most {MAX_N}"
         ));
     }
-    if layers.is_empty() || layers.len() > MAX_LAYERS {
-        let count = layers.len();
+    if layers.is_empty() || layers.len() > MAX_LAYERS || mend.len() > MAX_LAYERS {
+        let count = layers.len().max(mend.len());
         return Err(format!("{count} layers: a file has 1 to {MAX_LAYERS}"));
     }
     // The library knows which weights it takes.
@@ -130,7 +139,7 @@ fn check(
         max_concurrency: 1,
         ..denise::Options::default()
     };
-    denise::Model::unrolled(layers, &options).map_err(|error| error.to_string())?;
+    denise::Model::unrolled(layers, mend, &options).map_err(|error| error.to_string())?;
     check_metadata(metadata)
 }
 

@@ -1,17 +1,20 @@
 //! How far L can be relied on where matrices are not those of the paper's tables: larger outliers, another order of the
-//! assets, other units, the next day, a rank that is too large, other sizes.
+//! assets, other units, the next day, a rank that is too large, other sizes, entries that are not known.
 //!
 //! - `subject`: the network, with its options, and the methods beside it.
 //! - `errors`: on matrices of which L₀ is known. `changes`: on real ones, where L is compared with another L.
+//!   `missing`: on both, with entries that are hidden.
 //! - `tables`: the same for people.
 
 mod changes;
 mod errors;
+mod missing;
 mod subject;
 mod tables;
 
 pub use changes::{Change, Panel, Stocks, order_of};
 pub use errors::Error as ErrorOfL;
+pub use missing::Hidden;
 pub use subject::Open;
 pub use tables::Part;
 
@@ -45,6 +48,10 @@ pub struct Robustness {
     pub rank: Vec<ErrorOfL>,
     /// Errors of L for other n and k.
     pub sizes: Vec<ErrorOfL>,
+    /// Errors of L where entries are missing.
+    pub missing: Vec<Hidden>,
+    /// Errors of hidden entries of real matrices.
+    pub hidden: Vec<Hidden>,
     /// ‖ΔL‖_F / ‖L‖_F where the assets are in another order.
     pub order: Vec<Change>,
     /// ‖ΔL‖_F / ‖L‖_F where the assets are in other units.
@@ -55,7 +62,7 @@ pub struct Robustness {
 
 /// Measures all of it.
 pub fn measure(plan: &Plan<'_>) -> Result<Robustness, Box<dyn Error>> {
-    let bar = ProgressBar::new(6);
+    let bar = ProgressBar::new(8);
     bar.set_style(ProgressStyle::with_template("{bar:30} {pos}/{len}, {msg}")?);
     let next = |part: &'static str| {
         bar.set_message(part);
@@ -67,6 +74,10 @@ pub fn measure(plan: &Plan<'_>) -> Result<Robustness, Box<dyn Error>> {
     let rank = errors::rank(plan)?;
     next("sizes");
     let sizes = errors::sizes(plan)?;
+    next("missing entries");
+    let missing = missing::synthetic(plan)?;
+    next("hidden entries");
+    let hidden = missing::real(plan)?;
     next("order");
     let order = changes::order(plan)?;
     next("units");
@@ -78,6 +89,8 @@ pub fn measure(plan: &Plan<'_>) -> Result<Robustness, Box<dyn Error>> {
         amplitudes,
         rank,
         sizes,
+        missing,
+        hidden,
         order,
         units,
         days,

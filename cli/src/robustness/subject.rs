@@ -18,6 +18,8 @@ pub(super) enum Subject {
     Eigen,
     /// Principal component pursuit with λ = 1/√n.
     Pcp,
+    /// The same for entries that are not known, with λ so many times 1/√n.
+    MaskedPcp(f64),
 }
 
 /// As it comes.
@@ -46,6 +48,8 @@ impl Subject {
             }
             Subject::Eigen => Method::Eigen.label().to_owned(),
             Subject::Pcp => format!("{}, λ = 1/√n", Method::Pcp.label()),
+            Subject::MaskedPcp(1.0) => "masked PCP, λ = 1/√n".to_owned(),
+            Subject::MaskedPcp(factor) => format!("masked PCP, λ = {factor}/√n"),
         }
     }
 
@@ -63,10 +67,15 @@ impl Subject {
             } => By::Network(open(&Options {
                 careful,
                 correlation,
+                // Where all is known it changes no bit.
+                missing: true,
                 ..Options::size(n, k)
             })?),
             Subject::Eigen => By::Classical(classical::Method::Eigen, 0.0),
             Subject::Pcp => By::Classical(classical::Method::Pcp, 1.0 / (n as f64).sqrt()),
+            Subject::MaskedPcp(factor) => {
+                By::Classical(classical::Method::MaskedPcp, factor / (n as f64).sqrt())
+            }
         };
         Ok(Splitter { n, k, by })
     }
@@ -123,11 +132,13 @@ mod tests {
             careful: true,
             correlation: true,
         };
-        let subjects = [PLAIN, CAREFUL, both, Subject::Eigen, Subject::Pcp];
+        let masked = Subject::MaskedPcp(1.0);
+        let subjects = [PLAIN, CAREFUL, both, Subject::Eigen, Subject::Pcp, masked];
         let labels = subjects.map(Subject::label);
         assert_eq!(
             labels.join("; "),
-            "Denise; Denise, careful; Denise, careful, correlation; eigen-truncation; PCP, λ = 1/√n"
+            "Denise; Denise, careful; Denise, careful, correlation; eigen-truncation; PCP, λ = 1/√n; \
+             masked PCP, λ = 1/√n"
         );
         for subject in subjects {
             let l = subject.ready(&open, 3, 1).unwrap().low_rank(&m).unwrap();

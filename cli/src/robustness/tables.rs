@@ -1,6 +1,6 @@
 //! What was measured, as tables with a heading and a sentence or two each.
 
-use super::{Change, ErrorOfL, Robustness};
+use super::{Change, ErrorOfL, Hidden, Robustness};
 use crate::evaluate::Table;
 
 /// A table, and what to know about it.
@@ -36,6 +36,22 @@ impl Robustness {
                 errors(&self.sizes, |row| format!("n = {}, k = {}", row.n, row.k)),
             ),
         ];
+        let missing = [
+            (
+                "Missing entries",
+                "The error of all of L where entries of M are not known; n = 20, k = 3, U normal.\n\
+                 A number is the share of pairs that are missing at random.\n\
+                 Groups: two halves of the assets that were seen together in so many pairs only.\n\
+                 Rows: so many assets of which so many pairs are known.\n\
+                 Variances: a share of the diagonal.",
+                hidden(&self.missing),
+            ),
+            (
+                "Hidden entries",
+                "‖L − M‖ / ‖M‖ over entries that are known, but were hidden from the method.",
+                hidden(&self.hidden),
+            ),
+        ];
         let changes = [
             (
                 "Order of the assets",
@@ -55,7 +71,7 @@ impl Robustness {
                 changes(&self.days),
             ),
         ];
-        let all = errors.into_iter().chain(changes);
+        let all = errors.into_iter().chain(missing).chain(changes);
         all.filter_map(|(title, text, table)| {
             let table = table?;
             Some(Part { title, text, table })
@@ -82,6 +98,29 @@ fn errors(rows: &[ErrorOfL], kind: impl Fn(&ErrorOfL) -> String) -> Option<Table
             format!("{:.5}", row.mean),
             format!("{:.5}", row.median),
             format!("{:.5}", row.largest),
+        ]);
+    }
+    (!rows.is_empty()).then_some(table)
+}
+
+/// None without rows.
+fn hidden(rows: &[Hidden]) -> Option<Table> {
+    let mut table = Table::new(&[
+        "matrices of",
+        "method",
+        "matrices",
+        "mean error",
+        "median",
+        "largest",
+    ]);
+    for row in rows {
+        table.push(vec![
+            row.kind.clone(),
+            row.method.clone(),
+            row.matrices.to_string(),
+            format!("{:.5}", row.mean),
+            format!("{:.5}", row.median),
+            format!("{:.4}", row.largest),
         ]);
     }
     (!rows.is_empty()).then_some(table)
@@ -141,6 +180,8 @@ mod tests {
             amplitudes: Vec::new(),
             rank: Vec::new(),
             sizes: Vec::new(),
+            missing: Vec::new(),
+            hidden: Vec::new(),
             order: vec![row],
             units: Vec::new(),
             days: Vec::new(),

@@ -1,7 +1,7 @@
 //! What a step of training is made from: matrices of unit scale, and where the network starts on them.
 
 use burn::tensor::{Device, Tensor, TensorData};
-use denise::unrolled::reference::{balanced, clipped, row_sizes, start};
+use denise::unrolled::reference::{balanced, clipped, known, row_sizes, scale, start};
 use nalgebra::{DMatrix, DVector};
 use rayon::prelude::*;
 
@@ -21,6 +21,8 @@ pub struct Batch {
     pub scale: Tensor<3>,
     /// L₀ in the same units, where it is known.
     pub l: Option<Tensor<3>>,
+    /// 1 where M̂ is known, 0 where it is not; nothing if all of it is.
+    pub known: Option<Tensor<3>>,
 }
 
 impl Batch {
@@ -35,6 +37,7 @@ impl Batch {
             start: some(&self.start),
             scale: some(&self.scale),
             l: self.l.as_ref().map(some),
+            known: self.known.as_ref().map(some),
         }
     }
 }
@@ -49,6 +52,7 @@ pub struct Batches {
 /// What is known of a matrix before any weight is.
 struct Prepared {
     m: DMatrix<f64>,
+    known: DMatrix<f64>,
     scale: f64,
     balanced: DMatrix<f64>,
     sizes: DVector<f64>,
@@ -62,7 +66,7 @@ impl Batches {
         Batches { n, k, device }
     }
 
-    /// From matrices and, if known, their low-rank parts.
+    /// From matrices, with NaN where they are not known, and, if known, their low-rank parts.
     pub fn make(&self, m: &[f64], l: Option<&[f64]>) -> Batch {
         let (n, k) = (self.n, self.k);
         let all: Vec<Prepared> = m
@@ -84,6 +88,10 @@ impl Batches {
             start: self.tensor(each(|x| &x.start), [count, k, n]),
             scale: self.tensor(all.iter().map(|x| &x.scale), [count, 1, 1]),
             l: l.map(|l| self.tensor(l, [count, n, n])),
+            known: all
+                .iter()
+                .any(|x| x.known.sum() < (n * n) as f64)
+                .then(|| self.tensor(each(|x| &x.known), [count, n, n])),
         }
     }
 
@@ -102,9 +110,10 @@ impl Prepared {
     fn new(n: usize, k: usize, m: &[f64]) -> Prepared {
         // The lower triangle, as the library reads it.
         let m = DMatrix::from_fn(n, n, |i, j| m[i.max(j) * n + i.min(j)]);
-        let scale = (m.trace().max(m.amax()) / n as f64).max(f64::MIN_POSITIVE);
-        let m = m / scale;
-        let sizes = row_sizes(&m, k);
+        let scale = scale(&m).max(f64::MIN_POSITIVE);
+        let known = known(&m);
+        let m = m.zip_map(&known, |m, known| if known > 0.0 { m / scale } else { 0.0 });
+        let sizes = row_sizes(&m, &known, k);
         let balanced = balanced(&m, &sizes);
         Prepared {
             scale,
@@ -112,6 +121,7 @@ impl Prepared {
             balanced,
             sizes,
             m,
+            known,
         }
     }
 }

@@ -20,6 +20,6 @@ pub use dense::{Dense, Topology, random};
 pub use learner::Learner;
 pub use run::{Config, Keep, Outcome, Task, run};
 pub use synthetic::{Loss, Matrices, Synthetic};
-pub use unrolled::{Unrolled, initial};
+pub use unrolled::{Unrolled, initial, initial_mend};
 pub use unsupervised::{Unsupervised, mean_abs_s};
 pub use validate::{Accuracy, measure};

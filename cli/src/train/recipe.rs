@@ -67,6 +67,54 @@ const OTHERS: [(usize, usize, [&str; 6]); 6] = [
     (60, 5, LARGE),
 ];
 
+/// What the mending layers are trained on: holes at random, in blocks, and rows of which little is known.
+const MEND: [&str; 24] = [
+    "normal 0.95 authors missing 0.05",
+    "normal 0.95 authors missing 0.10",
+    "normal 0.95 authors missing 0.20",
+    "normal 0.95 authors missing 0.30",
+    "normal 0.95 authors missing 0.40",
+    "normal 0.80 authors missing 0.05",
+    "normal 0.80 authors missing 0.10",
+    "normal 0.80 authors missing 0.30",
+    "normal 0.60 authors missing 0.02..0.40",
+    "normal 0.90 missing 0.02..0.40",
+    "t:5 0.90 authors missing 0.10",
+    "t:5 0.90 authors missing 0.30",
+    "normal 0.95 authors amplitude 10 missing 0.20",
+    "normal 0.95 authors missing groups 3",
+    "normal 0.95 authors missing groups 10",
+    "normal 0.95 authors missing groups 30",
+    "normal 0.95 authors missing rows 1:6",
+    "normal 0.95 authors missing rows 4:6",
+    "normal 0.90 authors missing rows 6:10",
+    "normal 0.95 authors missing variances 0.50",
+    "normal 0.90 authors rank -2 missing 0.20",
+    "sampled correlation missing 0.02..0.40",
+    "sampled correlation missing groups 10",
+    "sampled covariance missing rows 4:6",
+];
+
+/// The same for other sizes.
+const MEND_SMALL: [&str; 4] = [
+    "normal 0.95 authors missing 0.10",
+    "normal 0.95 missing 0.30",
+    "normal 0.95 authors missing rows 2:4",
+    "sampled correlation missing 0.02..0.40",
+];
+const MEND_LARGE: [&str; 4] = [
+    "normal 0.80 authors missing 0.02..0.40",
+    "normal 0.95 authors missing 0.40",
+    "normal 0.95 authors missing groups 40",
+    "sampled correlation missing 0.02..0.40",
+];
+const MEND_OTHERS: [(usize, usize, [&str; 4]); 4] = [
+    (10, 2, MEND_SMALL),
+    (40, 8, MEND_LARGE),
+    (12, 1, MEND_SMALL),
+    (30, 5, MEND_LARGE),
+];
+
 /// Matrices of each kind in a step.
 pub const EACH: usize = 10;
 
@@ -85,6 +133,21 @@ pub fn others() -> Vec<Matrices> {
     OTHERS.iter().map(matrices).collect()
 }
 
+/// The kinds of most steps for mending layers, for any size.
+pub fn mend() -> Vec<Kind> {
+    read(&MEND)
+}
+
+/// The other sizes for them.
+pub fn mend_others() -> Vec<Matrices> {
+    let matrices = |&(n, k, ref kinds): &(usize, usize, [&str; 4])| Matrices {
+        n,
+        k,
+        kinds: read(kinds),
+    };
+    MEND_OTHERS.iter().map(matrices).collect()
+}
+
 fn read(names: &[&str]) -> Vec<Kind> {
     let kinds = names.iter().map(|name| name.parse());
     kinds.collect::<Result<_, _>>().expect("a test reads all")
@@ -96,10 +159,13 @@ mod tests {
 
     #[test]
     fn every_kind_is_read_and_written_as_in_the_table() {
-        let names = MAIN.iter().chain(&SMALL).chain(&LARGE);
-        for (name, kind) in names.zip(main().iter().chain(&read(&SMALL)).chain(&read(&LARGE))) {
-            assert_eq!(kind.to_string(), *name);
+        let lists: [&[&str]; 6] = [&MAIN, &SMALL, &LARGE, &MEND, &MEND_SMALL, &MEND_LARGE];
+        for names in lists {
+            for (name, kind) in names.iter().zip(read(names)) {
+                assert_eq!(kind.to_string(), *name);
+            }
         }
         assert_eq!(others().len(), OTHERS.len());
+        assert_eq!(mend_others().len(), MEND_OTHERS.len());
     }
 }

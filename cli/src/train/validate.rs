@@ -10,7 +10,7 @@ pub struct Accuracy {
     pub mean: f64,
     /// The largest.
     pub worst: f64,
-    /// Mean share of |S_ij| at most 0.01.
+    /// Mean share of |S_ij| at most 0.01, of those that are known.
     pub sparsity: f64,
 }
 
@@ -41,6 +41,7 @@ pub fn measure(
             let matrices = l.chunks_exact(size).zip(data.l.chunks_exact(size));
             for ((l, truth), m) in matrices.zip(data.m.chunks_exact(size)) {
                 let (mut wrong, mut norm, mut zeros) = (0.0, 0.0, 0);
+                let known = m.iter().filter(|x| !x.is_nan()).count();
                 for i in 0..size {
                     wrong += (f64::from(l[i]) - truth[i]).powi(2);
                     norm += truth[i].powi(2);
@@ -49,7 +50,7 @@ pub fn measure(
                 let error = (wrong / norm).sqrt();
                 all.mean += error / count as f64;
                 all.worst = all.worst.max(error);
-                all.sparsity += zeros as f64 / size as f64 / count as f64;
+                all.sparsity += zeros as f64 / known.max(1) as f64 / count as f64;
             }
             Ok(all)
         })

@@ -16,7 +16,7 @@ pub struct Report {
     pub residual: f32,
     /// Share of entries with |S_ij| <= 0.01 · tr(M)/n.
     pub sparsity: f32,
-    /// 0, or 7 (`DENISE_ERR_NOT_FINITE`) if M has a NaN or an infinity.
+    /// 0, or 7 (`DENISE_ERR_NOT_FINITE`) if M has an infinity, or a NaN that does not mean a missing entry.
     pub status: i32,
     /// Size of the last step, ‖U_T − U_(T−1)‖_F / ‖U_T‖_F: small means that more layers would not change the answer.
     /// 0 if U is zero, and for a dense network, which takes no steps.
@@ -24,10 +24,11 @@ pub struct Report {
     /// The least S_ii / M_ii over all positive M_ii: negative means that L explains more than all of a variance. 0 if
     /// no M_ii is positive.
     pub least_specific: f32,
-    /// Entries of the lower triangle that were NaN and counted as not known. 0: no network takes such matrices yet.
+    /// Entries of the lower triangle that were NaN and counted as not known; 0 without [`crate::Options::missing`]. All
+    /// other figures are then about the known entries.
     pub missing: u32,
-    /// i·n + j of the first entry M_ij, row by row in the lower triangle, that is NaN or infinite; [`Report::NONE`]
-    /// if all are finite.
+    /// i·n + j of the first entry M_ij, row by row in the lower triangle, that made the status 7; [`Report::NONE`] if
+    /// there is none.
     pub first_bad: u32,
 }
 
@@ -183,12 +184,16 @@ impl<'a, F> Batch<'a, F> {
 }
 
 impl<F: Real> Batch<'_, F> {
-    /// Where matrix `i`, which must not be overwritten yet, has its first entry that is NaN or infinite.
-    pub(crate) fn first_bad(&self, i: usize) -> u32 {
+    /// Where matrix `i`, which must not be overwritten yet, has its first entry that is infinite, or NaN unless that may
+    /// be `missing`.
+    pub(crate) fn first_bad(&self, i: usize, missing: bool) -> u32 {
         let (n, size) = (self.n, self.n * self.n);
         let m = &self.source()[i * size..][..size];
         (0..size)
-            .find(|at| at % n <= at / n && !m[*at].finite())
+            .find(|&at| {
+                let x: f64 = m[at].into();
+                at % n <= at / n && !m[at].finite() && !(missing && x.is_nan())
+            })
             .map_or(Report::NONE, |at| at as u32)
     }
 

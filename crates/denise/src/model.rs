@@ -58,15 +58,18 @@ impl Model {
     /// # Ok::<(), denise::Error>(())
     /// ```
     pub fn builtin(options: &Options) -> Result<Model, Error> {
-        Model::unrolled(&unrolled::File::builtin()?.layers, options)
+        let file = unrolled::File::builtin()?;
+        Model::unrolled(&file.layers, &file.mend, options)
     }
 
-    /// An unrolled network with weights of your own. [`Layer`] says what they may be.
-    pub fn unrolled(layers: &[Layer], options: &Options) -> Result<Model, Error> {
+    /// An unrolled network with weights of your own; [`Layer`] says what they may be. The layers of `mend`, of which
+    /// there may be none, come first where entries are missing.
+    pub fn unrolled(layers: &[Layer], mend: &[Layer], options: &Options) -> Result<Model, Error> {
         let n = if options.n == 0 { DEFAULT_N } else { options.n };
         let k = if options.k == 0 { DEFAULT_K } else { options.k };
         check_size(n, k)?;
-        if let Some(t) = layers.iter().position(|layer| !layer.is_sound()) {
+        let mut all = mend.iter().chain(layers);
+        if let Some(t) = all.position(|layer| !layer.is_sound()) {
             let message = format_args!("layer {t} has a weight that is not finite or out of range");
             return Err(Error::format(Status::Argument, message));
         }
@@ -77,7 +80,7 @@ impl Model {
                  half_weights (DENISE_FLAG_F16) out",
             ));
         }
-        let network = unrolled::Network::new(n, k, layers, options)?;
+        let network = unrolled::Network::new(n, k, layers, mend, options)?;
         Model::of(n, k, boxed(network)?, options)
     }
 
@@ -101,7 +104,8 @@ impl Model {
             return Err(Error::new(Status::Unsupported, message));
         }
         if options.missing {
-            let message = "dense networks need every entry of M: leave missing (DENISE_FLAG_MISSING) out";
+            let message =
+                "dense networks need every entry of M: leave missing (DENISE_FLAG_MISSING) out";
             return Err(Error::new(Status::Unsupported, message));
         }
         let network = dense::Shared::new(network, options)?;

@@ -19,6 +19,7 @@ const FILE: &[u8] = include_bytes!("../../../models/default.onnx");
 fn check(bytes: &[u8], layers: &[Layer]) -> Result<bool, Error> {
     let model = Model::unrolled(
         layers,
+        &[],
         &Options {
             n: 20,
             k: 3,

@@ -4,7 +4,6 @@ use super::{Args, Results, recoverable};
 use crate::commands::input::stock_windows;
 use crate::evaluate::{Matrices, Method, Row, contenders, time};
 use crate::plot::{Axis, Picture, Scale, Series, Style, chart, comparison};
-use clap::ValueEnum;
 use denise_data::generator::samples;
 use std::error::Error;
 use std::path::Path;
@@ -39,7 +38,7 @@ fn heat_maps(args: &Args, model: &denise::Model) -> Result<Picture, Box<dyn Erro
     let stack = stock_windows(&args.prices)?;
     let size = stack.n * stack.n;
     let m = &stack.values[stack.values.len() - size..][..size];
-    let all = contenders(Method::value_variants(), model, Matrices::Stocks, None);
+    let all = contenders(&Method::COMPARED, model, Matrices::Stocks, None);
     let splits: Vec<(String, Vec<f64>, Vec<f64>)> = all
         .iter()
         .filter(|contender| contender.works())
@@ -111,8 +110,7 @@ fn costs(args: &Args) -> Result<Picture, Box<dyn Error>> {
     for n in COSTS {
         let model = args.model.open(Some(n), Some(3))?;
         let m = samples(n, 3, &[recoverable(args)], args.seed, 0, 64).m;
-        let mut contenders =
-            contenders(Method::value_variants(), &model, Matrices::Synthetic, None);
+        let mut contenders = contenders(&Method::COMPARED, &model, Matrices::Synthetic, None);
         // One λ is enough here.
         contenders.dedup_by_key(|x| x.method);
         for contender in contenders.iter().filter(|x| x.works()) {

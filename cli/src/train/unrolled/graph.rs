@@ -6,7 +6,7 @@
 
 use crate::train::batch::Batch;
 use burn::tensor::{Device, Int, Tensor, TensorData};
-use denise::unrolled::{Curvature, RIDGE, RMS_LIMIT};
+use denise::unrolled::{Curvature, Layer, RIDGE, RMS_LIMIT};
 
 /// Added where a sum may be zero.
 const TINY: f64 = f32::MIN_POSITIVE as f64;
@@ -22,6 +22,14 @@ pub struct Graph {
     /// Entries (a, b) with a ≥ b of a k×k matrix, column by column.
     rows: Tensor<1, Int>,
     columns: Tensor<1, Int>,
+    /// Layers that follow and do not learn.
+    fixed: Option<Fixed>,
+}
+
+/// Layers whose weights stay what they are.
+struct Fixed {
+    curvatures: Vec<Curvature>,
+    weights: Tensor<2>,
 }
 
 /// Û, and the mean |R_ij| that the layer before saw.
@@ -48,22 +56,55 @@ impl Graph {
             curvatures: curvatures.to_vec(),
             rows: tensor(|x| x.0),
             columns: tensor(|x| x.1),
+            fixed: None,
         }
     }
 
-    /// Û after all layers, B×k×n, for weights of layers × [`WEIGHTS`]. The first layer has no momentum.
+    /// Followed by layers that do not learn.
+    pub fn with_fixed(self, layers: &[Layer], device: &Device) -> Graph {
+        let weights: Vec<f32> = layers
+            .iter()
+            .flat_map(Layer::weights)
+            .map(|x| x as f32)
+            .collect();
+        let data = TensorData::new(weights, [layers.len(), WEIGHTS]);
+        Graph {
+            fixed: Some(Fixed {
+                curvatures: layers.iter().map(|x| x.curvature).collect(),
+                weights: Tensor::from_data(data, device),
+            }),
+            ..self
+        }
+    }
+
+    /// Û after all layers, B×k×n, for weights of layers × [`WEIGHTS`].
     pub fn forward(&self, batch: &Batch, weights: &Tensor<2>) -> Tensor<3> {
-        let [count, ..] = batch.balanced.dims();
-        let m = Matrices::new(batch.balanced.clone());
+        let m = Matrices::new(batch.balanced.clone(), batch.known.clone());
+        let u = self.run(&m, batch.start.clone(), &self.curvatures, weights);
+        match &self.fixed {
+            None => u,
+            Some(fixed) => self.run(&m, u, &fixed.curvatures, &fixed.weights),
+        }
+    }
+
+    /// Layers one after the other, the first without momentum.
+    fn run(
+        &self,
+        m: &Matrices,
+        start: Tensor<3>,
+        curvatures: &[Curvature],
+        weights: &Tensor<2>,
+    ) -> Tensor<3> {
+        let [count, ..] = start.dims();
         let mut state = State {
-            u: batch.start.clone(),
-            mean: Tensor::zeros([count, 1, 1], &batch.m.device()),
+            mean: Tensor::zeros([count, 1, 1], &start.device()),
+            u: start,
         };
         let mut momentum = None;
-        for (t, &curvature) in self.curvatures.iter().enumerate() {
+        for (t, &curvature) in curvatures.iter().enumerate() {
             let weight =
                 |e: usize| -> Tensor<3> { weights.clone().slice([t..t + 1, e..e + 1]).unsqueeze() };
-            let next = self.step(&m, &state, momentum, curvature, weight);
+            let next = self.step(m, &state, momentum, curvature, weight);
             momentum = Some(next.u.clone() - state.u);
             state = next;
         }
@@ -90,13 +131,20 @@ impl Graph {
         let scale = threshold(alpha, beta);
         let diagonal_scale = threshold(gamma, delta);
         let Residual { r, diagonal } = m.residual(u);
-        let w = scale.clone() / (r.clone() * r.clone() + scale.clone());
-        // All of w is made with the scale of pairs; this is what the diagonal has beyond that.
+        let mut w = scale.clone() / (r.clone() * r.clone() + scale.clone());
+        // All of w is made with the scale of pairs; `beyond` is what the diagonal has beyond that.
         let square = diagonal.clone() * diagonal.clone();
         let negative = diagonal.clone().clamp_max(0.0) * m.variance.clone();
         let trust = sigma * diagonal_scale.clone() + negative.clone() * negative;
         let own = trust / (square.clone() + diagonal_scale);
-        let beyond = own - scale.clone() / (square + scale);
+        let beyond = match &m.known {
+            None => own - scale.clone() / (square + scale),
+            // Nothing is taken away again: where few weights are left, that could be all but a rounding.
+            Some(known) => {
+                w = w * known.pairs.clone();
+                own * known.variances.clone()
+            }
+        };
         let b = u.clone().matmul(w.clone() * r.clone())
             + u.clone() * (beyond.clone() * diagonal.clone());
         let products = self.products(u);
@@ -107,7 +155,10 @@ impl Graph {
                 self.solve(&a, b)
             }
             Curvature::Shared => {
-                let weight = (w.sum_dim(1) + beyond).div_scalar(n);
+                let mut weight = (w.sum_dim(1) + beyond).div_scalar(n);
+                if let Some(known) = &m.known {
+                    weight = weight + known.nothing.clone();
+                }
                 self.solve(&products.sum_dim(2), b) / weight
             }
         };
@@ -120,10 +171,13 @@ impl Graph {
         if let Some(momentum) = momentum {
             next = next + momentum * mu;
         }
-        let pairs = n * (n - 1.0);
+        let sum = total(r.abs()) - total(diagonal.abs());
         State {
             u: next,
-            mean: (total(r.abs()) - total(diagonal.abs())).div_scalar(pairs),
+            mean: match &m.known {
+                None => sum.div_scalar(n * (n - 1.0)),
+                Some(known) => sum / known.count.clone(),
+            },
         }
     }
 
@@ -183,6 +237,21 @@ struct Matrices {
     diagonal: Tensor<3>,
     /// 1 where that is positive, else 0.
     variance: Tensor<3>,
+    /// Where entries are missing.
+    known: Option<Known>,
+}
+
+/// What is known: 1 where it is, else 0.
+struct Known {
+    entries: Tensor<3>,
+    /// Without the diagonal.
+    pairs: Tensor<3>,
+    /// Of the diagonal, B×1×n.
+    variances: Tensor<3>,
+    /// 1 for rows of which nothing is known, B×1×n.
+    nothing: Tensor<3>,
+    /// How many pairs i ≠ j are, B×1×1.
+    count: Tensor<3>,
 }
 
 /// R = M − U Uᵀ, with its diagonal.
@@ -193,23 +262,40 @@ struct Residual {
 }
 
 impl Matrices {
-    fn new(m: Tensor<3>) -> Matrices {
+    fn new(m: Tensor<3>, known: Option<Tensor<3>>) -> Matrices {
         let [_, n, _] = m.dims();
         let eye: Tensor<3> = Tensor::<2>::eye(n, &m.device()).unsqueeze();
-        let diagonal = (m.clone() * eye).sum_dim(1);
+        let diagonal = (m.clone() * eye.clone()).sum_dim(1);
         let variance = diagonal.clone().greater_elem(0.0).float();
+        let known = known.map(|entries| {
+            let variances = (entries.clone() * eye.clone()).sum_dim(1);
+            let pairs = entries.clone() - entries.clone() * eye;
+            Known {
+                nothing: entries.clone().sum_dim(1).lower_elem(0.5).float(),
+                count: total(pairs.clone()).clamp_min(1.0),
+                pairs,
+                variances,
+                entries,
+            }
+        });
         Matrices {
             m,
             diagonal,
             variance,
+            known,
         }
     }
 
     fn residual(&self, u: &Tensor<3>) -> Residual {
         let squares = (u.clone() * u.clone()).sum_dim(1);
-        Residual {
-            r: self.m.clone() - u.clone().swap_dims(1, 2).matmul(u.clone()),
-            diagonal: self.diagonal.clone() - squares,
+        let r = self.m.clone() - u.clone().swap_dims(1, 2).matmul(u.clone());
+        let diagonal = self.diagonal.clone() - squares;
+        match &self.known {
+            None => Residual { r, diagonal },
+            Some(known) => Residual {
+                r: r * known.entries.clone(),
+                diagonal: diagonal * known.variances.clone(),
+            },
         }
     }
 }
@@ -226,8 +312,8 @@ mod tests {
     use super::*;
     use crate::train::Learner;
     use crate::train::batch::Batches;
-    use denise::unrolled::{Layer, reference};
-    use denise_data::generator::{Amplitude, Cell, samples};
+    use denise::unrolled::reference;
+    use denise_data::generator::{Amplitude, Cell, Kind, samples};
     use nalgebra::DMatrix;
 
     /// Sizes n and k, layers, and shared ones among them; without a layer, too.
@@ -291,6 +377,43 @@ mod tests {
         }
     }
 
+    /// With holes: mending layers that learn, then others that do not.
+    #[test]
+    fn the_graph_computes_what_is_specified_where_entries_are_missing() {
+        let device = Device::flex().autodiff();
+        let kinds = [
+            "normal 0.80 authors missing 0.20",
+            "normal 0.90 authors missing variances 0.50",
+            "normal 0.90 authors missing rows 2:0",
+            "normal 0.90 authors missing groups 6",
+        ];
+        let kinds = kinds.map(|kind| kind.parse::<Kind>().unwrap());
+        for (n, k) in [(20, 3), (9, 2), (12, 4)] {
+            let (mend, layers) = (initial(3, 0), initial(6, 3));
+            let m = samples(n, k, &kinds, 1, 0, 40).m;
+            let curvatures: Vec<Curvature> = mend.iter().map(|x| x.curvature).collect();
+            let batch = Batches::new(n, k, &device).make(&m, None);
+            let graph = Graph::new(n, k, &curvatures, &device).with_fixed(&layers, &device);
+            let u = graph.forward(&batch, &numbers(&mend, &device)) * batch.sizes;
+            let l = u.clone().swap_dims(1, 2).matmul(u);
+            let got: Vec<f32> = l.into_data().try_into_vec().unwrap();
+            let network = reference::Network {
+                layers: &layers,
+                mend: &mend,
+                ..reference::Network::default()
+            };
+            for (i, got) in got.chunks(n * n).enumerate() {
+                let m = DMatrix::from_row_slice(n, n, &m[i * n * n..][..n * n]);
+                let want = network.decompose(&m, k).l / reference::scale(&m);
+                let largest = want.amax();
+                for (got, want) in got.iter().zip(&want) {
+                    let error = (f64::from(*got) - want).abs() / largest;
+                    assert!(error < 1e-3, "n = {n}, k = {k}, matrix {i}: {error}");
+                }
+            }
+        }
+    }
+
     /// Of the mean (L − M)², by all free numbers of all layers.
     #[test]
     fn its_slopes_are_those_of_what_is_specified() {
@@ -299,7 +422,7 @@ mod tests {
             let layers = initial(layers, shared);
             let m = matrices(n, k, 40);
             let batch = Batches::new(n, k, &device).make(&m, None);
-            let learner = Unrolled::new(&layers, &[(n, k)], &Device::flex());
+            let learner = Unrolled::new(&layers, &[], &[(n, k)], &Device::flex());
             let mut squares = |l: Tensor<3>| {
                 let s = l - batch.m.clone();
                 Ok((s.clone() * s).mean())

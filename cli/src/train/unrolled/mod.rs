@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use std::path::Path;
 use weights::{confine, free, layer, pull_back};
 
-pub use weights::initial;
+pub use weights::{initial, initial_mend};
 
 /// A batch is computed in equal parts of at most so many matrices, on as many threads as there are. The parts, and with
 /// them all bits, do not depend on the threads.
@@ -23,17 +23,33 @@ const PART: usize = 140;
 /// An error that should not occur.
 const LOST: &str = "no gradient reached the weights";
 
-/// Learns the weights of all layers, on matrices of one or more sizes.
+/// Learns the weights of all layers, on matrices of one or more sizes; or those of the mending layers, which come first
+/// where entries are missing.
 pub struct Unrolled {
     initial: Vec<Layer>,
     curvatures: Vec<Curvature>,
     graphs: Vec<Graph>,
     device: Device,
+    others: Others,
+}
+
+/// The layers that do not learn.
+enum Others {
+    /// The layers learn, and these mend.
+    Mend(Vec<Layer>),
+    /// The mending layers learn, and these follow.
+    Layers(Vec<Layer>),
 }
 
 impl Unrolled {
-    /// From weights to start with, for these sizes n and ranks k.
-    pub fn new(initial: &[Layer], sizes: &[(usize, usize)], device: &Device) -> Unrolled {
+    /// Learns the layers, from weights to start with, for these sizes n and ranks k. `mend` stays what it is, and
+    /// complete matrices do not need it.
+    pub fn new(
+        initial: &[Layer],
+        mend: &[Layer],
+        sizes: &[(usize, usize)],
+        device: &Device,
+    ) -> Unrolled {
         let device = device.clone().autodiff();
         let curvatures: Vec<Curvature> = initial.iter().map(|x| x.curvature).collect();
         let graph = |&(n, k): &(usize, usize)| Graph::new(n, k, &curvatures, &device);
@@ -41,7 +57,35 @@ impl Unrolled {
             graphs: sizes.iter().map(graph).collect(),
             initial: initial.to_vec(),
             curvatures,
+            others: Others::Mend(mend.to_vec()),
             device,
+        }
+    }
+
+    /// Learns the mending layers, from weights to start with; `layers` stay what they are.
+    pub fn mending(
+        initial: &[Layer],
+        layers: &[Layer],
+        sizes: &[(usize, usize)],
+        device: &Device,
+    ) -> Unrolled {
+        let all = Unrolled::new(initial, &[], sizes, device);
+        let graphs = all.graphs.into_iter();
+        Unrolled {
+            graphs: graphs
+                .map(|graph| graph.with_fixed(layers, &all.device))
+                .collect(),
+            others: Others::Layers(layers.to_vec()),
+            ..all
+        }
+    }
+
+    /// The layers, and those that mend.
+    fn network(&self, numbers: &[f64]) -> (Vec<Layer>, Vec<Layer>) {
+        let learnt = self.layers(numbers);
+        match &self.others {
+            Others::Mend(mend) => (learnt, mend.clone()),
+            Others::Layers(layers) => (layers.clone(), learnt),
         }
     }
 
@@ -122,12 +166,14 @@ impl Learner for Unrolled {
     }
 
     fn model(&self, free: &[f64], n: usize, k: usize) -> Result<Model> {
+        let (layers, mend) = self.network(free);
         let options = Options {
             n,
             k,
+            missing: matches!(self.others, Others::Layers(_)),
             ..Options::default()
         };
-        Ok(Model::unrolled(&self.layers(free), &options)?)
+        Ok(Model::unrolled(&layers, &mend, &options)?)
     }
 
     fn write(
@@ -138,6 +184,7 @@ impl Learner for Unrolled {
         path: &Path,
         metadata: &[(String, String)],
     ) -> std::result::Result<(), FileError> {
-        onnx::write(path, n, k, &self.layers(free), metadata)
+        let (layers, mend) = self.network(free);
+        onnx::write(path, n, k, &layers, &mend, metadata)
     }
 }

@@ -84,6 +84,21 @@ pub fn initial(layers: usize, shared: usize) -> Vec<Layer> {
         .collect()
 }
 
+/// Where the training of mending layers starts: less falls, since the others follow.
+pub fn initial_mend(layers: usize) -> Vec<Layer> {
+    let each = |t: usize| {
+        let e = 0.3 * 0.4_f64.powi(t as i32);
+        Layer {
+            curvature: Curvature::Own,
+            beta: e * e,
+            delta: e * e,
+            eta: 1.0,
+            ..initial(1, 0)[0]
+        }
+    };
+    (0..layers).map(each).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

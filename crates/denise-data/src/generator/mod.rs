@@ -3,12 +3,14 @@
 mod amplitude;
 mod cell;
 mod distribution;
+mod holes;
 mod pairs;
 mod sampled;
 
 pub use amplitude::Amplitude;
 pub use cell::Cell;
 pub use distribution::Distribution;
+pub use holes::Holes;
 pub use pairs::Pairs;
 pub use sampled::Units;
 
@@ -18,26 +20,46 @@ use rayon::prelude::*;
 use std::fmt;
 use std::str::FromStr;
 
-/// A kind of matrix. Its text is what `FromStr` reads.
+/// A kind of matrix. Its text is what `FromStr` reads: what it is, and, after "missing", what is hidden of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Kind {
+pub struct Kind {
+    /// How it comes about.
+    pub source: Source,
+    /// What is hidden of it.
+    pub holes: Holes,
+}
+
+/// How a matrix comes about.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Source {
     /// Exactly L₀ + S₀.
     Sum(Cell),
     /// Estimated from a sample of a factor model.
     Sampled(Units),
 }
 
+impl From<Source> for Kind {
+    fn from(source: Source) -> Kind {
+        let holes = Holes::None;
+        Kind { source, holes }
+    }
+}
+
 impl From<Cell> for Kind {
     fn from(cell: Cell) -> Kind {
-        Kind::Sum(cell)
+        Source::Sum(cell).into()
     }
 }
 
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Kind::Sum(cell) => write!(f, "{cell}"),
-            Kind::Sampled(units) => write!(f, "sampled {units}"),
+        match self.source {
+            Source::Sum(cell) => write!(f, "{cell}")?,
+            Source::Sampled(units) => write!(f, "sampled {units}")?,
+        }
+        match self.holes {
+            Holes::None => Ok(()),
+            holes => write!(f, " missing {holes}"),
         }
     }
 }
@@ -46,18 +68,23 @@ impl FromStr for Kind {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Kind, String> {
-        match text.trim() {
-            "sampled covariance" => Ok(Kind::Sampled(Units::Covariance)),
-            "sampled correlation" => Ok(Kind::Sampled(Units::Correlation)),
-            text => text.parse().map(Kind::Sum),
-        }
+        let (source, holes) = match text.split_once(" missing ") {
+            None => (text, Holes::None),
+            Some((source, holes)) => (source, holes.parse()?),
+        };
+        let source = match source.trim() {
+            "sampled covariance" => Source::Sampled(Units::Covariance),
+            "sampled correlation" => Source::Sampled(Units::Correlation),
+            text => Source::Sum(text.parse()?),
+        };
+        Ok(Kind { source, holes })
     }
 }
 
 /// Matrices with their true low-rank parts, row-major, one after the other.
 #[derive(Clone, Debug, Default)]
 pub struct Samples {
-    /// L₀ + S₀.
+    /// L₀ + S₀, NaN where it is hidden.
     pub m: Vec<f64>,
     /// L₀.
     pub l: Vec<f64>,
@@ -86,10 +113,12 @@ pub fn samples<K: Copy + Into<Kind> + Sync>(
         .for_each(|(i, (m, l))| {
             let mut rng = ChaCha8Rng::seed_from_u64(seed);
             rng.set_stream(first + i as u64);
-            match kinds[i % kinds.len()].into() {
-                Kind::Sum(cell) => cell.sample(n, k, &mut rng, m, l),
-                Kind::Sampled(units) => units.sample(n, k, &mut rng, m, l),
+            let Kind { source, holes } = kinds[i % kinds.len()].into();
+            match source {
+                Source::Sum(cell) => cell.sample(n, k, &mut rng, m, l),
+                Source::Sampled(units) => units.sample(n, k, &mut rng, m, l),
             }
+            holes.punch(n, &mut rng, m);
         });
     out
 }
@@ -193,6 +222,8 @@ mod tests {
             "normal 0.90 rank +1",
             "sampled covariance",
             "sampled correlation",
+            "normal 0.95 authors missing 0.10",
+            "sampled correlation missing groups 3",
         ] {
             assert_eq!(text.parse::<Kind>().unwrap().to_string(), text);
         }
@@ -205,9 +236,36 @@ mod tests {
             "normal 0.9 strength 0.5",
             "normal 0.9 sometimes",
             "sampled",
+            "normal 0.95 missing",
+            "normal 0.95 missing rows",
         ] {
             assert!(text.parse::<Kind>().is_err(), "{text}");
         }
+    }
+
+    /// Holes hide entries and change no other bit.
+    #[test]
+    fn what_is_not_hidden_stays() {
+        let kind: Kind = "normal 0.80 missing 0.30".parse().unwrap();
+        let plain = samples(
+            9,
+            2,
+            &[Kind {
+                holes: Holes::None,
+                ..kind
+            }],
+            3,
+            0,
+            20,
+        );
+        let holed = samples(9, 2, &[kind], 3, 0, 20);
+        assert_eq!(plain.l, holed.l);
+        let mut hidden = 0;
+        for (plain, holed) in plain.m.iter().zip(&holed.m) {
+            assert!(holed.is_nan() || plain == holed);
+            hidden += usize::from(holed.is_nan());
+        }
+        assert!(hidden > 200, "{hidden}");
     }
 
     /// Amplitude and strength change what they say and no other bit.
@@ -254,7 +312,7 @@ mod tests {
     fn samples_surround_the_truth() {
         let (n, k, count) = (12, 2, 2000);
         for units in [Units::Covariance, Units::Correlation] {
-            let all = samples(n, k, &[Kind::Sampled(units)], 1, 0, count);
+            let all = samples(n, k, &[Kind::from(Source::Sampled(units))], 1, 0, count);
             let (mut left, mut pairs) = (0.0, 0.0);
             for (m, l) in all.m.chunks(n * n).zip(all.l.chunks(n * n)) {
                 for i in 0..n {
@@ -272,7 +330,14 @@ mod tests {
             assert!(mean.abs() < 0.005, "{units}: {mean}");
         }
         // Never a factor of less than full rank, even where assets are many.
-        let all = samples(70, 2, &[Kind::Sampled(Units::Covariance)], 1, 0, 20);
+        let all = samples(
+            70,
+            2,
+            &[Kind::from(Source::Sampled(Units::Covariance))],
+            1,
+            0,
+            20,
+        );
         assert!(all.m.iter().all(|x| x.is_finite()));
     }
 }

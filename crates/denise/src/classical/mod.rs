@@ -1,8 +1,8 @@
 //! Classical methods, to check the network against, in `f64`. `docs/CLASSICAL.md` says which, with what
 //! parameters, and how near they are to the LRS library.
 //!
-//! - One file per method: `truncate` (of the eigenvalues), `pcp`, `ialm`, `fpcp`, `rpca_gd`. `alternate` is what PCP
-//!   and IALM share.
+//! - One file per method: `truncate` (of the eigenvalues), `pcp` (also masked), `ialm`, `fpcp`, `rpca_gd`. `alternate`
+//!   is what PCP and IALM share.
 //! - The eigensolver is in `eigen`.
 //! - [`Solver`] holds all memory: iterations do not allocate.
 
@@ -34,16 +34,19 @@ pub enum Method {
     Fpcp = 4,
     /// Robust PCA by gradient descent.
     RpcaGd = 5,
+    /// PCP of the entries that are known; NaN is an entry that is not.
+    MaskedPcp = 6,
 }
 
 impl Method {
     /// All methods, in order.
-    pub const ALL: [Method; 5] = [
+    pub const ALL: [Method; 6] = [
         Method::Eigen,
         Method::Pcp,
         Method::Ialm,
         Method::Fpcp,
         Method::RpcaGd,
+        Method::MaskedPcp,
     ];
 
     /// From the number in the C ABI.
@@ -61,12 +64,18 @@ impl Method {
             Method::Ialm => "IALM",
             Method::Fpcp => "FPCP",
             Method::RpcaGd => "RPCA-GD",
+            Method::MaskedPcp => "masked PCP",
         }
     }
 
     /// Whether it takes the rank k; the rank that the others find follows from λ.
     pub const fn takes_rank(self) -> bool {
-        !matches!(self, Method::Pcp | Method::Ialm)
+        !matches!(self, Method::Pcp | Method::Ialm | Method::MaskedPcp)
+    }
+
+    /// Whether NaN is an entry that is not known, and no error.
+    pub const fn takes_missing(self) -> bool {
+        matches!(self, Method::MaskedPcp)
     }
 
     /// The Denise paper's λ. For [`Method::RpcaGd`] it is the largest share of outliers in a row; [`Method::Eigen`] has
@@ -74,7 +83,7 @@ impl Method {
     pub fn default_lambda(self, n: usize) -> f64 {
         match self {
             // The paper's value for synthetic matrices; for its stocks it takes 0.64.
-            Method::Pcp | Method::Ialm => 0.56 / (n as f64).sqrt(),
+            Method::Pcp | Method::Ialm | Method::MaskedPcp => 0.56 / (n as f64).sqrt(),
             Method::Eigen | Method::Fpcp => 1.0 / (n as f64).sqrt(),
             Method::RpcaGd => 0.1,
         }
@@ -89,7 +98,9 @@ pub struct Solver {
     lambda: f64,
     spectrum: Spectrum,
     factors: Option<Factors>,
-    /// M as it came, M in units of `scale`, L and S.
+    /// Entries of M that are not known, in both triangles; only for a method that takes them.
+    holes: Vec<usize>,
+    /// M as it came but 0 in the holes, M in units of `scale`, L and S.
     given: Vec<f64>,
     m: Vec<f64>,
     l: Vec<f64>,
@@ -126,6 +137,7 @@ impl Solver {
             lambda,
             spectrum: Spectrum::new(n, &mut memory),
             factors: (method == Method::RpcaGd).then(|| Factors::new(n, k, lambda, &mut memory)),
+            holes: memory.room(if method.takes_missing() { size } else { 0 }),
             given: memory.zeros(size),
             m: memory.zeros(size),
             l: memory.zeros(size),
@@ -149,7 +161,9 @@ impl Solver {
     /// among the outputs of these methods.
     ///
     /// An error about lengths leaves the outputs as they were; [`Status::NotFinite`] means that some matrix had a
-    /// NaN or an infinity, and that its outputs are NaN while all others are valid. Does not allocate.
+    /// NaN or an infinity, and that its outputs are NaN while all others are valid. If the method
+    /// [takes missing entries](Method::takes_missing), NaN is no error: L is complete, and S is NaN where M is. Does
+    /// not allocate.
     pub fn solve(&mut self, m: &[f64], out: Outputs<'_, f64>) -> Result<(), Error> {
         self.run(Batch::new(self.n, self.k, m, out)?)
     }
@@ -181,26 +195,51 @@ impl Solver {
 
     /// L and S of one matrix, in `self`.
     fn split(&mut self, source: &[f64]) -> Result<(), Status> {
+        let Some(most) = self.read(source) else {
+            self.l.fill(f64::NAN);
+            self.s.fill(f64::NAN);
+            return Err(Status::NotFinite);
+        };
+        if most == 0.0 {
+            self.l.fill(0.0);
+            self.s.fill(0.0);
+        } else {
+            self.compute(most);
+        }
+        for &at in &self.holes {
+            self.s[at] = f64::NAN;
+        }
+        Ok(())
+    }
+
+    /// Both triangles and the holes of one matrix; returns the largest magnitude, if all is finite that is known.
+    fn read(&mut self, source: &[f64]) -> Option<f64> {
         let n = self.n;
         let mut most = 0.0_f64;
+        self.holes.clear();
         for i in 0..n {
             for j in 0..=i {
-                let x = source[i * n + j];
+                let mut x = source[i * n + j];
+                if x.is_nan() && self.method.takes_missing() {
+                    x = 0.0;
+                    self.holes.push(i * n + j);
+                    if i != j {
+                        self.holes.push(j * n + i);
+                    }
+                }
                 self.given[i * n + j] = x;
                 self.given[j * n + i] = x;
                 most = if x.abs() <= most { most } else { x.abs() };
                 if !most.is_finite() {
-                    self.l.fill(f64::NAN);
-                    self.s.fill(f64::NAN);
-                    return Err(Status::NotFinite);
+                    return None;
                 }
             }
         }
-        if most == 0.0 {
-            self.l.fill(0.0);
-            self.s.fill(0.0);
-            return Ok(());
-        }
+        Some(most)
+    }
+
+    /// L and S of the matrix in `given`, whose largest magnitude is `most`.
+    fn compute(&mut self, most: f64) {
         // To unit scale, where squares neither overflow nor vanish. A power of two: nothing is rounded.
         let scale = power_of_two_below(most);
         for (m, given) in self.m.iter_mut().zip(&self.given) {
@@ -208,12 +247,11 @@ impl Solver {
         }
         self.spectrum.forget();
         self.iterate(most, scale);
-        let own_s = matches!(self.method, Method::Pcp | Method::Ialm);
+        let own_s = matches!(self.method, Method::Pcp | Method::Ialm | Method::MaskedPcp);
         for ((l, s), given) in self.l.iter_mut().zip(&mut self.s).zip(&self.given) {
             *l = finite(*l * scale);
             *s = finite(if own_s { *s * scale } else { given - *l });
         }
-        Ok(())
     }
 
     /// L of the matrix in `m`, and S for the methods that have one of their own.
@@ -223,6 +261,7 @@ impl Solver {
         let (m, l, [x, y]) = (&self.m[..], &mut self.l[..], &mut self.scratch);
         let iterate = Iterate {
             m,
+            holes: &self.holes,
             l,
             s: &mut self.s,
             x,
@@ -230,7 +269,7 @@ impl Solver {
         };
         match self.method {
             Method::Eigen => truncate::solve(m, k, spectrum, iterate.l),
-            Method::Pcp => {
+            Method::Pcp | Method::MaskedPcp => {
                 // In the units of M, and not more than its largest entry: else small matrices would
                 // count as converged from the start.
                 let one = most.min(1.0) / scale;

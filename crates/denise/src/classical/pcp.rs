@@ -3,6 +3,8 @@
 //!
 //! The penalty stays what it is. It and the stopping rule are those of the LRS library, which looks at how far
 //! (S, L) moves; beyond it, L + S must be near M.
+//!
+//! With holes it is masked PCP: the sum ‖S‖₁, the condition L + S = M and the mean of |M| are over what is known.
 
 use super::alternate::Iterate;
 use crate::eigen::Spectrum;
@@ -16,7 +18,8 @@ const MOST_GAP: f64 = 1e-3;
 /// `one` is what the stopping rule adds to the norm of (S, L).
 pub(super) fn solve(mut iterate: Iterate<'_>, lambda: f64, one: f64, spectrum: &mut Spectrum) {
     let m = iterate.m;
-    let mean = m.iter().map(|m| m.abs()).sum::<f64>() / m.len() as f64;
+    let known = m.len() - iterate.holes.len();
+    let mean = m.iter().map(|m| m.abs()).sum::<f64>() / known as f64;
     let tau = 4.0 * mean;
     iterate.l.fill(0.0);
     iterate.s.fill(0.0);

@@ -61,7 +61,7 @@ impl Engine {
                     self.collect(workspace, group.count, i);
                     self.write(&workspace.u, &mut group, i);
                 } else {
-                    group.mark_not_finite(i, group.first_bad(i));
+                    group.mark_not_finite(i, group.first_bad(i, false));
                     result = Err(Status::NotFinite);
                 }
             }

@@ -5,8 +5,8 @@ use super::shape::Shape;
 use super::{Bounds, LEAST_SIZE, TYPICAL};
 use crate::simd::{Vector, Vectors};
 
-/// Divides M̂ in `buffers.m` by r_i r_j, and writes r to `buffers.sizes`. `ones` is a column of ones, for
-/// `Pack::spread`.
+/// Divides M̂ in `buffers.m` by r_i r_j, and writes r to `buffers.sizes`. Means are over `buffers.shares` of a row.
+/// `ones` is a column of ones, for `Pack::spread`.
 #[inline(never)]
 pub(super) fn balance<V: Vector>(
     shape: impl Shape<V>,
@@ -25,21 +25,21 @@ pub(super) fn balance<V: Vector>(
                 trust,
                 norms,
                 sizes,
+                shares,
                 ..
             } = buffers;
             let (inverse, ones_rows) = (trust, norms);
             shape.spread(1, ones, ones_rows);
-            let share = vectors.number(1.0 / shape.n() as f64);
             for (w, m) in w.iter_mut().zip(m.iter()) {
                 vectors.load(m).abs().sqrt().store_array(w);
             }
             shape.multiply(1, w, ones_rows, sums);
             let least = vectors.number(LEAST_SIZE);
-            for ((sum, size), inverse) in sums.iter().zip(sizes.iter_mut()).zip(inverse.iter_mut())
-            {
-                let mean = (vectors.load(sum) * share).max(least);
-                mean.store_array(size);
-                (vectors.one() / mean).store_array(inverse);
+            for row in 0..shape.rows() {
+                let share = vectors.load(&shares[row]);
+                let mean = (vectors.load(&sums[row]) * share).max(least);
+                mean.store_array(&mut sizes[row]);
+                (vectors.one() / mean).store_array(&mut inverse[row]);
             }
             shape.scale_both(inverse, m);
             let most = vectors.number(TYPICAL);
@@ -47,12 +47,12 @@ pub(super) fn balance<V: Vector>(
                 vectors.load(m).abs().min(most).store_array(w);
             }
             shape.multiply(1, w, ones_rows, sums);
-            let share = share * vectors.number(bounds.own);
-            for ((sum, size), inverse) in sums.iter().zip(sizes.iter_mut()).zip(inverse.iter_mut())
-            {
-                let root = (vectors.load(sum) * share).sqrt().max(least);
-                (vectors.load(size) * root).store_array(size);
-                (vectors.one() / root).store_array(inverse);
+            let own = vectors.number(bounds.own);
+            for row in 0..shape.rows() {
+                let share = vectors.load(&shares[row]) * own;
+                let root = (vectors.load(&sums[row]) * share).sqrt().max(least);
+                (vectors.load(&sizes[row]) * root).store_array(&mut sizes[row]);
+                (vectors.one() / root).store_array(&mut inverse[row]);
             }
             shape.scale_both(inverse, m);
         },

@@ -53,27 +53,41 @@ pub(super) struct Buffers<'a, V: Vector> {
     pub(super) trust: &'a mut [V::Array],
     /// What the rows of M̂ were divided by.
     pub(super) sizes: &'a mut [V::Array],
+    /// What the sum of a row is multiplied by for its mean: one by how many of its entries are known.
+    pub(super) shares: &'a mut [V::Array],
     /// |u_i|².
     pub(super) norms: &'a mut [V::Array],
     /// A small symmetric matrix.
     pub(super) g: &'a mut [V::Array],
     /// Other small matrices.
     pub(super) small: &'a mut [V::Array],
+    /// If entries may be missing: 1 where an entry is known, 0 where it is not, and in padding.
+    pub(super) known: &'a mut [V::Array],
+    /// If entries may be missing: U before the mending layers.
+    pub(super) first: &'a mut [V::Array],
+    /// If entries may be missing: units of the assets whose variance is.
+    pub(super) roots: &'a mut [V::Array],
 }
 
 impl<'a, V: Vector> Buffers<'a, V> {
-    /// How many values matrices of this shape need.
+    /// How many values matrices of this shape need if nothing is missing.
     pub(super) fn len(shape: impl Layout<V>, k: usize) -> usize {
-        let each_row = 4 * k + room(shape.n(), k) + 4;
+        let each_row = 4 * k + room(shape.n(), k) + 5;
         let width = width(shape.n(), k);
         let small = small(width) + triangle(width);
         (4 * shape.matrix() + shape.rows() * each_row + small) * V::W
+    }
+
+    /// How many they need beside that if entries may be.
+    pub(super) fn len_for_missing(shape: impl Layout<V>, k: usize) -> usize {
+        (shape.matrix() + shape.rows() * (k + 1)) * V::W
     }
 
     pub(super) fn carve(
         memory: &'a mut [V::Array],
         shape: impl Layout<V>,
         k: usize,
+        missing: bool,
     ) -> Buffers<'a, V> {
         let (matrix, rows, n) = (shape.matrix(), shape.rows(), shape.n());
         let mut rest = memory;
@@ -93,11 +107,15 @@ impl<'a, V: Vector> Buffers<'a, V> {
             b: take(rows * k),
             sums: take(rows),
             sizes: take(rows),
+            shares: take(rows),
             trust: take(rows),
             norms: take(rows),
             g: take(triangle(width(n, k))),
             small: take(small(width(n, k))),
             raw: take(matrix),
+            known: take(if missing { matrix } else { 0 }),
+            first: take(if missing { rows * k } else { 0 }),
+            roots: take(if missing { rows } else { 0 }),
         }
     }
 }

@@ -7,11 +7,12 @@ use super::canonical::canonical;
 use super::forward::{Weights, forward, forward_careful};
 use super::lanes::Lanes;
 use super::layers::Layer;
+use super::missing::{self, Holes};
 use super::omega::omega;
 use super::rank::by_rank_to;
 use super::report::report;
 use super::scale::Scale;
-use super::shape::Shape;
+use super::shape::{Layout, Shape};
 use super::single::Single;
 use super::{Bounds, bounds, units};
 use crate::batch::{Batch, Report};
@@ -34,10 +35,14 @@ pub(crate) struct Engine<F> {
     /// A column of ones, then those of Ω, small; rows up to a whole number of the widest vectors are zero.
     directions: Vec<F>,
     layers: Vec<Layer<F>>,
+    /// Those that come first where entries are missing.
+    mend: Vec<Layer<F>>,
     /// Whether the correlation matrix is split, and the result scaled back.
     pub(super) correlation: bool,
     /// Whether every start goes through all layers, and the best result is kept.
     pub(super) careful: bool,
+    /// Whether NaN is an entry that is not known.
+    pub(super) missing: bool,
 }
 
 /// Which kernel shapes may be used; tests compare them.
@@ -51,15 +56,22 @@ enum Shapes {
 }
 
 impl<F: Real> Engine<F> {
-    pub(crate) fn new(n: usize, k: usize, layers: &[Layer]) -> Result<Engine<F>, Error> {
+    pub(crate) fn new(
+        n: usize,
+        k: usize,
+        layers: &[Layer],
+        mend: &[Layer],
+    ) -> Result<Engine<F>, Error> {
         let mut engine = Engine {
             n,
             k,
             bounds: bounds(k),
             directions: Vec::new(),
             layers: Vec::new(),
+            mend: Vec::new(),
             correlation: false,
             careful: false,
+            missing: false,
         };
         let rows = n.next_multiple_of(WIDEST);
         let width = width(n, k);
@@ -72,6 +84,8 @@ impl<F: Real> Engine<F> {
         }
         engine.layers.try_reserve_exact(layers.len())?;
         engine.layers.extend(layers.iter().map(Layer::cast::<F>));
+        engine.mend.try_reserve_exact(mend.len())?;
+        engine.mend.extend(mend.iter().map(Layer::cast::<F>));
         Ok(engine)
     }
 
@@ -128,11 +142,20 @@ impl<F: Real> Engine<F> {
     }
 
     fn workspace_len_for<V: Vector<Scalar = F>>(&self, vectors: Vectors<V>) -> usize {
-        let mut len = Buffers::len(self.single(vectors), self.k);
+        let mut len = self.buffers_len(self.single(vectors));
         if cfg!(test) || self.lanes_fit(vectors) {
-            len = len.max(Buffers::len(self.lanes(vectors), self.k));
+            len = len.max(self.buffers_len(self.lanes(vectors)));
         }
         len
+    }
+
+    fn buffers_len<V: Vector<Scalar = F>>(&self, shape: impl Layout<V>) -> usize {
+        let len = Buffers::len(shape, self.k);
+        if self.missing {
+            len + Buffers::len_for_missing(shape, self.k)
+        } else {
+            len
+        }
     }
 
     #[inline(always)]
@@ -182,36 +205,54 @@ impl<F: Real> Engine<F> {
         mut group: Batch<'_, F>,
     ) -> bool {
         let (k, vectors) = (self.k, shape.vectors());
-        let mut buffers = Buffers::carve(memory, shape, k);
-        shape.pack(group.source(), buffers.raw);
-        let scale = Scale::of(shape, buffers.raw, buffers.sums);
-        let poison = scale.poison.to_array();
-        let all_finite = (0..group.count).all(|i| poison[i].finite());
-        // Looked for before S takes the place of M.
-        let first_bad = (!all_finite).then(|| find_bad(&group));
-        scale.apply(vectors, buffers.raw, buffers.m);
-        let mut unit = vectors.one();
-        if self.correlation {
-            unit = units::standardise(shape, &mut buffers);
-        }
         let weights = Weights {
             k,
             bounds: self.bounds,
             directions: &self.directions,
             layers: &self.layers,
+            mend: &self.mend,
         };
+        let ones = weights.ones(shape);
+        let mut buffers = Buffers::carve(memory, shape, k, self.missing);
+        shape.pack(group.source(), buffers.raw);
+        let mut scale = Scale::of(shape, buffers.raw, buffers.sums);
+        let mut all_finite = scale.finite(group.count);
+        let mut holes = None;
+        if self.missing && !all_finite {
+            let found = Holes::find(shape, ones, &mut buffers);
+            let share = found.share_of_variances(shape);
+            scale = Scale::of_known(shape, buffers.m, share, buffers.sums);
+            all_finite = scale.finite(group.count);
+            holes = Some(found);
+        }
+        // Looked for before S takes the place of M.
+        let first_bad = (!all_finite).then(|| find_bad(&group, self.missing));
+        self.normal(shape, &scale, holes, &mut buffers);
+        match holes {
+            Some(_) => missing::leave_out(shape, ones, &mut buffers),
+            None => {
+                let share = vectors.number(1.0 / self.n as f64);
+                for x in buffers.shares.iter_mut() {
+                    share.store_array(x);
+                }
+            }
+        }
+        let mut unit = vectors.one();
+        if self.correlation {
+            unit = units::standardise(shape, holes.is_some(), &mut buffers);
+        }
         let unsettled = if self.careful {
-            forward_careful(shape, weights, &mut buffers)
+            forward_careful(shape, weights, holes, &mut buffers)
         } else {
             let told = group.out.reports.is_some();
-            forward(shape, weights, told, &mut buffers)
+            forward(shape, weights, holes, told, &mut buffers)
         };
         // Both need M̂ as it was.
         if self.correlation || group.out.reports.is_some() {
-            scale.apply(vectors, buffers.raw, buffers.m);
+            self.normal(shape, &scale, holes, &mut buffers);
         }
         if self.correlation {
-            units::restore(shape, k, unit, &mut buffers);
+            units::restore(shape, k, unit, holes.is_some(), &mut buffers);
         }
         if let Some(u) = &mut group.out.u {
             let root = scale.s.sqrt();
@@ -235,26 +276,44 @@ impl<F: Real> Engine<F> {
                 shape.unpack(w, l);
             }
             if let Some(s) = &mut group.out.s {
+                if holes.is_some() {
+                    missing::mark(vectors, raw, c);
+                }
                 shape.unpack(c, s);
             }
         }
         if let Some(reports) = &mut group.out.reports {
-            report(shape, k, scale.s, unsettled, &mut buffers, reports);
+            report(shape, k, scale.s, unsettled, holes, &mut buffers, reports);
         }
         if let Some(first_bad) = first_bad {
             mark_bad(&mut group, first_bad);
         }
         all_finite
     }
+
+    /// M̂ in `buffers.m`, from M.
+    #[inline(always)]
+    fn normal<V: Vector<Scalar = F>>(
+        &self,
+        shape: impl Shape<V>,
+        scale: &Scale<V>,
+        holes: Option<Holes<V>>,
+        buffers: &mut Buffers<'_, V>,
+    ) {
+        match holes {
+            None => scale.apply(shape.vectors(), buffers.raw, buffers.m),
+            Some(_) => scale.apply_known(shape.vectors(), buffers.raw, buffers.m),
+        }
+    }
 }
 
-/// Where each matrix has its first entry that is NaN or infinite.
+/// Where each matrix has its first entry that is infinite, or NaN unless that may be `missing`.
 #[cold]
 #[inline(never)]
-fn find_bad<F: Real>(group: &Batch<'_, F>) -> [u32; WIDEST] {
+fn find_bad<F: Real>(group: &Batch<'_, F>, missing: bool) -> [u32; WIDEST] {
     core::array::from_fn(|i| {
         if i < group.count {
-            group.first_bad(i)
+            group.first_bad(i, missing)
         } else {
             Report::NONE
         }

@@ -8,6 +8,7 @@
 //! | `denise.topology` | `unrolled 2`; version 0.1 wrote `unrolled`, whose weights mean something else |
 //! | `denise.n`, `denise.k` | the sizes, in decimal |
 //! | `denise.layers` | one line per layer: `shared` or `own`, then the weights in the order of [`Layer`] |
+//! | `denise.mend` | likewise the layers that come first where entries are missing; may be left out |
 //!
 //! Files come from anywhere, so nothing in them is believed: every length is checked against what is
 //! left of the file, and nothing is allocated but the layers.
@@ -39,6 +40,8 @@ pub struct File {
     pub k: usize,
     /// 1 to 64 of them, with sound weights.
     pub layers: Vec<Layer>,
+    /// Those that come first where entries are missing: up to 64, or none.
+    pub mend: Vec<Layer>,
 }
 
 impl File {
@@ -48,6 +51,7 @@ impl File {
             n: DEFAULT_N,
             k: DEFAULT_K,
             layers: layers(BUILTIN)?,
+            mend: layers(BUILTIN_MEND)?,
         })
     }
 
@@ -62,6 +66,8 @@ impl File {
 
 /// The `denise.layers` of models/default.onnx.
 const BUILTIN: &str = include_str!("../../../../models/default.layers").trim_ascii_end();
+/// And its `denise.mend`.
+const BUILTIN_MEND: &str = include_str!("../../../../models/default.mend").trim_ascii_end();
 
 fn read(bytes: &[u8]) -> Result<File, Error> {
     let metadata = Metadata::find(bytes)?;
@@ -101,6 +107,7 @@ fn read(bytes: &[u8]) -> Result<File, Error> {
         n,
         k,
         layers: layers(text)?,
+        mend: metadata.mend.map_or(Ok(Vec::new()), layers)?,
     })
 }
 
@@ -170,6 +177,7 @@ struct Metadata<'a> {
     n: Option<&'a str>,
     k: Option<&'a str>,
     layers: Option<&'a str>,
+    mend: Option<&'a str>,
 }
 
 impl<'a> Metadata<'a> {
@@ -215,6 +223,7 @@ impl<'a> Metadata<'a> {
             b"denise.n" => &mut self.n,
             b"denise.k" => &mut self.k,
             b"denise.layers" => &mut self.layers,
+            b"denise.mend" => &mut self.mend,
             _ => return Ok(()),
         };
         if place.is_some() {

@@ -3,6 +3,7 @@
 use super::balance::{balance, restore};
 use super::buffers::{Buffers, width};
 use super::layers::{Curvature, Layer};
+use super::missing::{self, Holes};
 use super::report::last_step;
 use super::rows::{self, Step};
 use super::shape::{Influence, Shape, Terms};
@@ -20,6 +21,8 @@ pub(super) struct Weights<'a, F> {
     /// For `start`, and in its first column for `balance`.
     pub(super) directions: &'a [F],
     pub(super) layers: &'a [Layer<F>],
+    /// Layers that come first where entries are missing.
+    pub(super) mend: &'a [Layer<F>],
 }
 
 /// From M̂ in `buffers.m` to U, in units of √s, in `buffers.u`. `buffers.m` is overwritten.
@@ -29,12 +32,13 @@ pub(super) struct Weights<'a, F> {
 pub(super) fn forward<V: Vector>(
     shape: impl Shape<V>,
     weights: Weights<'_, V::Scalar>,
+    holes: Option<Holes<V>>,
     told: bool,
     buffers: &mut Buffers<'_, V>,
 ) -> V {
     let vectors = shape.vectors();
     balance(shape, weights.bounds, weights.ones(shape), buffers);
-    run(shape, weights, 1.0, buffers);
+    run(shape, weights, holes, 1.0, buffers);
     let unsettled = if told {
         last_step(shape, weights.k, buffers)
     } else {
@@ -49,6 +53,7 @@ pub(super) fn forward<V: Vector>(
 pub(super) fn forward_careful<V: Vector>(
     shape: impl Shape<V>,
     weights: Weights<'_, V::Scalar>,
+    holes: Option<Holes<V>>,
     buffers: &mut Buffers<'_, V>,
 ) -> V {
     let vectors = shape.vectors();
@@ -57,9 +62,10 @@ pub(super) fn forward_careful<V: Vector>(
     let mut least = vectors.splat(V::Scalar::MAX);
     let mut unsettled = vectors.zero();
     for factor in CAREFUL {
-        run(shape, weights, factor, buffers);
+        run(shape, weights, holes, factor, buffers);
         let step = last_step(shape, k, buffers);
-        let cost = unexplained(shape, k, CUT / weights.bounds.own, buffers);
+        let cut = CUT / weights.bounds.own;
+        let cost = unexplained(shape, k, cut, holes.is_some(), buffers);
         let better = cost.simd_lt(least);
         least = better.select(cost, least);
         unsettled = better.select(step, unsettled);
@@ -76,16 +82,17 @@ pub(super) fn forward_careful<V: Vector>(
 impl<'a, F> Weights<'a, F> {
     /// The first column of `directions`.
     #[inline(always)]
-    fn ones<V: Vector>(&self, shape: impl Shape<V>) -> &'a [F] {
+    pub(super) fn ones<V: Vector>(&self, shape: impl Shape<V>) -> &'a [F] {
         &self.directions[..self.directions.len() / (width(shape.n(), self.k) + 1)]
     }
 }
 
-/// A start, and layers one after the other, the first without momentum.
+/// A start, and layers one after the other.
 #[inline(always)]
 fn run<V: Vector>(
     shape: impl Shape<V>,
     weights: Weights<'_, V::Scalar>,
+    holes: Option<Holes<V>>,
     factor: f64,
     buffers: &mut Buffers<'_, V>,
 ) {
@@ -94,19 +101,61 @@ fn run<V: Vector>(
         bounds, directions, ..
     } = weights;
     start(shape, k, directions, bounds, factor, buffers);
+    if let Some(holes) = holes {
+        mend(shape, weights, holes, buffers);
+    }
+    run_layers(shape, weights, weights.layers, holes, buffers);
+}
+
+/// The first without momentum.
+#[inline(always)]
+fn run_layers<V: Vector>(
+    shape: impl Shape<V>,
+    weights: Weights<'_, V::Scalar>,
+    layers: &[Layer<V::Scalar>],
+    holes: Option<Holes<V>>,
+    buffers: &mut Buffers<'_, V>,
+) {
     buffers.v.copy_from_slice(buffers.u);
+    let (k, ones) = (weights.k, weights.ones(shape));
     let mut mean = shape.vectors().zero();
-    for weights in weights.layers {
-        mean = layer(shape, k, weights, mean, buffers);
+    for weights in layers {
+        mean = layer(shape, k, ones, weights, mean, holes, buffers);
     }
 }
 
-/// Σ |R_ij| over j < i, where none counts with more than `cut`. w and c are overwritten.
+/// From the start of a matrix whose holes count as zeros to one that has seen what is known only. A matrix without holes
+/// keeps its start.
+#[inline(never)]
+fn mend<V: Vector>(
+    shape: impl Shape<V>,
+    weights: Weights<'_, V::Scalar>,
+    holes: Holes<V>,
+    buffers: &mut Buffers<'_, V>,
+) {
+    let vectors = shape.vectors();
+    vectors.vectorize(
+        #[inline(always)]
+        || {
+            buffers.first.copy_from_slice(buffers.u);
+            run_layers(shape, weights, weights.mend, Some(holes), buffers);
+            for (first, u) in buffers.first.iter().zip(buffers.u.iter_mut()) {
+                let u_0 = vectors.load(first);
+                holes.choose(vectors, u_0, vectors.load(u)).store_array(u);
+            }
+            rows::squares(vectors, weights.k, buffers.u, buffers.norms);
+        },
+    );
+}
+
+/// Σ |R_ij| over j < i, where none counts with more than `cut`, and those that are not known not at all. w and c are
+/// overwritten.
 #[inline(never)]
 fn unexplained<V: Vector>(
     shape: impl Shape<V>,
     k: usize,
     cut: f64,
+    missing: bool,
     buffers: &mut Buffers<'_, V>,
 ) -> V {
     let vectors = shape.vectors();
@@ -114,10 +163,21 @@ fn unexplained<V: Vector>(
         #[inline(always)]
         || {
             let Buffers {
-                m, w, c, u, sums, ..
+                m,
+                w,
+                c,
+                u,
+                sums,
+                known,
+                ..
             } = buffers;
             let cut = vectors.number(cut);
             shape.split(k, vectors.one(), m, u, w, c);
+            if missing {
+                for (c, known) in c.iter_mut().zip(known.iter()) {
+                    (vectors.load(c) * vectors.load(known)).store_array(c);
+                }
+            }
             shape.sum_pairs(
                 sums,
                 #[inline(always)]
@@ -127,13 +187,16 @@ fn unexplained<V: Vector>(
     )
 }
 
-/// One layer. Takes the mean |R_ij| that the layer before saw, and gives the one that this layer saw.
+/// One layer. Takes the mean |R_ij| that the layer before saw, and gives the one that this layer saw. `ones` is for
+/// `Pack::spread`.
 #[inline(never)]
 fn layer<V: Vector>(
     shape: impl Shape<V>,
     k: usize,
+    ones: &[V::Scalar],
     layer: &Layer<V::Scalar>,
     mean: V,
+    holes: Option<Holes<V>>,
     buffers: &mut Buffers<'_, V>,
 ) -> V {
     let vectors = shape.vectors();
@@ -152,9 +215,11 @@ fn layer<V: Vector>(
                 trust,
                 norms,
                 g,
+                known,
                 ..
             } = buffers;
             let (p, a) = room.split_at_mut(shape.rows() * triangle(k));
+            let a = &mut a[..shape.rows() * triangle(k)];
             let size = shape.mean(norms);
             let influence = influence(shape, layer, mean, size);
             let limit = size.min(vectors.number(RMS_LIMIT * RMS_LIMIT));
@@ -178,9 +243,18 @@ fn layer<V: Vector>(
                 sums,
                 trust,
             };
-            shape.accumulate(k, influence, m, u, own, terms);
-            // The sum over pairs j < i, divided by n and by the rest of n (n − 1) / 2.
-            let mean = shape.mean(sums) * vectors.number(2.0 / (shape.n() as f64 - 1.0));
+            // The sum over pairs j < i is divided by n, and then by the rest of how many there are.
+            let share = match holes {
+                None => {
+                    shape.accumulate(k, influence, m, u, own, terms);
+                    vectors.number(2.0 / (shape.n() as f64 - 1.0))
+                }
+                Some(holes) => {
+                    missing::accumulate(shape, k, influence, m, known, u, own, ones, terms);
+                    holes.share_of_pairs(shape)
+                }
+            };
+            let mean = shape.mean(sums) * share;
             if own.is_some() {
                 rows::step_own(vectors, k, step, a, b, u, v, norms);
             } else {

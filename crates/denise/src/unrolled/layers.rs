@@ -103,7 +103,9 @@ mod tests {
     fn rows_of_u_stay_bounded_with_the_builtin_weights() {
         let limit = 2.0 * super::super::RMS_LIMIT;
         let (mut step, mut length) = (0.0, super::super::RMS_LIMIT * 512.0_f64.sqrt());
-        for layer in builtin() {
+        // With those that come first where entries are missing; without them it is less.
+        let file = super::super::File::builtin().unwrap();
+        for layer in file.mend.iter().chain(&file.layers) {
             step = layer.eta.abs() * limit + layer.mu.abs() * step;
             length += step;
         }

@@ -10,7 +10,7 @@
 //! - `engine`: chooses the shape and the instruction set, and walks through a batch. `buffers`: the memory for that.
 //! - `scale`, `units`, `balance`, `start`, `forward`, `report`: the way of one group of matrices, written once for both
 //!   shapes.
-//!   `canonical`: U as the caller gets it.
+//!   `missing`: entries that are not known. `canonical`: U as the caller gets it.
 //! - `shape`: what a shape must do. `lanes` and `single`: the two shapes. One puts a matrix in each vector lane, the
 //!   other puts a row in each lane. Both add in the same order, so they agree to the bit.
 //! - `rows`: algebra on rows of U, which both shapes share. `rank`: loops for small k. `triangle` and `partial`: how
@@ -29,6 +29,7 @@ mod file;
 mod forward;
 mod lanes;
 mod layers;
+mod missing;
 mod network;
 mod omega;
 mod partial;
@@ -75,6 +76,9 @@ pub const BOUND: f64 = 1.8;
 pub const CAREFUL: [f64; 4] = [1.0, 2.0, 0.5, 4.0];
 /// Where starts are compared, no |R_ij| counts with more than this share of a typical entry.
 pub const CUT: f64 = 0.3;
+/// With correlations, an asset whose variance is not known gets the unit in which the mean |correlation| that is known
+/// of it is this.
+pub const USUAL_CORRELATION: f64 = 0.5;
 /// Least pivot of the Nyström core, relative to the sum of its diagonal's absolute values.
 pub const NYSTROM_PIVOT: f64 = 1e-3;
 /// Largest root-mean-square row norm of U that the start and the step limit allow; it is about 1 for any covariance.

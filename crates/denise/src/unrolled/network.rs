@@ -36,13 +36,15 @@ impl Network {
         n: usize,
         k: usize,
         layers: &[Layer],
+        mend: &[Layer],
         options: &Options,
     ) -> Result<Network, Error> {
         let isa = options.isa()?;
-        let mut single = Engine::new(n, k, layers)?;
-        let mut double = Engine::new(n, k, layers)?;
+        let mut single = Engine::new(n, k, layers, mend)?;
+        let mut double = Engine::new(n, k, layers, mend)?;
         (single.correlation, double.correlation) = (options.correlation, options.correlation);
         (single.careful, double.careful) = (options.careful, options.careful);
+        (single.missing, double.missing) = (options.missing, options.missing);
         let calls = options.calls(bytes_of_call(&single, &double, isa))?;
         Ok(Network {
             isa,
@@ -87,7 +89,7 @@ mod tests {
     #[test]
     fn default_concurrency_is_bounded_by_memory() {
         let bytes = |n, k| {
-            let (single, double) = (Engine::new(n, k, &[]), Engine::new(n, k, &[]));
+            let (single, double) = (Engine::new(n, k, &[], &[]), Engine::new(n, k, &[], &[]));
             bytes_of_call(&single.unwrap(), &double.unwrap(), Isa::best())
         };
         let calls = Options::default().calls(bytes(MAX_N, MAX_K)).unwrap();

@@ -9,7 +9,9 @@ pub use balance::{balanced, clipped, row_sizes};
 use start::cholesky;
 pub use start::start;
 
-use super::{CAREFUL, CUT, Curvature, LEAST_THRESHOLD, Layer, RIDGE, RMS_LIMIT, bounds};
+use super::{
+    CAREFUL, CUT, Curvature, LEAST_THRESHOLD, Layer, RIDGE, RMS_LIMIT, USUAL_CORRELATION, bounds,
+};
 use nalgebra::{DMatrix, DVector};
 
 /// M = L + S with L = U Uᵀ.
@@ -23,102 +25,166 @@ pub struct Decomposition {
     pub s: DMatrix<f64>,
 }
 
-/// Splits `m`, of which the lower triangle is read, into L of rank at most `k` and S.
-pub fn decompose(m: &DMatrix<f64>, k: usize, layers: &[Layer]) -> Decomposition {
-    split(m, k, |m| run(m, start(&clipped(m, k, 1.0), k), layers))
+/// The weights of a network, and how it is asked to work.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Network<'a> {
+    /// For every matrix.
+    pub layers: &'a [Layer],
+    /// Layers that come first where entries are missing.
+    pub mend: &'a [Layer],
+    /// Several starts, each of which goes through all layers; the result is the one that leaves the least unexplained.
+    /// It jumps where two of them are equally good.
+    pub careful: bool,
+    /// Splits D^(−1/2) M D^(−1/2) with D = diag M, and scales back.
+    pub correlation: bool,
 }
 
-/// The same from several starts, each of which goes through all layers; the result is the one that leaves the least
-/// unexplained. It jumps where two of them are equally good.
-pub fn decompose_careful(m: &DMatrix<f64>, k: usize, layers: &[Layer]) -> Decomposition {
-    split(m, k, |m| {
-        let mut best = (f64::INFINITY, DMatrix::zeros(m.nrows(), k));
-        for factor in CAREFUL {
-            let u = run(m, start(&clipped(m, k, factor), k), layers);
-            let cost = unexplained(m, &u);
-            if cost < best.0 {
-                best = (cost, u);
-            }
+/// Splits `m`, of which the lower triangle is read, into L of rank at most `k` and S.
+pub fn decompose(m: &DMatrix<f64>, k: usize, layers: &[Layer]) -> Decomposition {
+    let network = Network {
+        layers,
+        ..Network::default()
+    };
+    network.decompose(m, k)
+}
+
+impl Network<'_> {
+    /// Splits `m`, of which the lower triangle is read, into L of rank at most `k` and S. An entry that is NaN is not
+    /// known: L is complete, and S is NaN there.
+    pub fn decompose(&self, m: &DMatrix<f64>, k: usize) -> Decomposition {
+        let n = m.nrows();
+        let m = DMatrix::from_fn(n, n, |i, j| m[(i.max(j), i.min(j))]);
+        let u = if self.correlation {
+            let units = units(&m);
+            let inverse = units.map(|unit| if unit > 0.0 { unit.recip() } else { 0.0 });
+            let correlation = DMatrix::from_fn(n, n, |i, j| {
+                (m[(i, j)] * inverse[i] * inverse[j]).clamp(-1.0, 1.0)
+            });
+            DMatrix::from_diagonal(&units) * self.factor(&correlation, k)
+        } else {
+            self.factor(&m, k)
+        };
+        let l = &u * u.transpose();
+        Decomposition { s: m - &l, l, u }
+    }
+
+    /// U of a symmetric matrix, which is brought to unit scale and its rows to about the same size for that.
+    fn factor(&self, m: &DMatrix<f64>, k: usize) -> DMatrix<f64> {
+        let scale = scale(m);
+        if scale == 0.0 {
+            return DMatrix::zeros(m.nrows(), k);
         }
-        best.1
+        let known = known(m);
+        let normal = m.zip_map(&known, |m, known| if known > 0.0 { m / scale } else { 0.0 });
+        let sizes = row_sizes(&normal, &known, k);
+        let m = balanced(&normal, &sizes);
+        let u = if self.careful {
+            let each = CAREFUL.map(|factor| {
+                let u = self.run(&m, &known, k, factor);
+                (unexplained(&m, &known, &u), u)
+            });
+            let best = each
+                .into_iter()
+                .reduce(|best, x| if x.0 < best.0 { x } else { best });
+            best.map_or_else(|| DMatrix::zeros(m.nrows(), k), |best| best.1)
+        } else {
+            self.run(&m, &known, k, 1.0)
+        };
+        scale.sqrt() * DMatrix::from_diagonal(&sizes) * u
+    }
+
+    /// A start with bounds that are `factor` times the usual ones, and the layers.
+    fn run(&self, m: &DMatrix<f64>, known: &DMatrix<f64>, k: usize, factor: f64) -> DMatrix<f64> {
+        let mut u = start(&clipped(m, k, factor), k);
+        // The start has taken holes for zeros.
+        if known.sum() < (m.nrows() * m.nrows()) as f64 {
+            u = run_layers(m, known, u, self.mend);
+        }
+        run_layers(m, known, u, self.layers)
+    }
+}
+
+/// 1 where an entry is known, else 0. Of an asset of which nothing else is known, the variance does not count either: it
+/// says nothing about L.
+pub fn known(m: &DMatrix<f64>) -> DMatrix<f64> {
+    let mut known = m.map(|x| if x.is_nan() { 0.0 } else { 1.0 });
+    for i in 0..m.nrows() {
+        if known.row(i).sum() == known[(i, i)] {
+            known[(i, i)] = 0.0;
+        }
+    }
+    known
+}
+
+/// The roots of the variances; 0 for an asset whose variance is not positive. One whose variance is not known gets the
+/// unit in which the mean |correlation| that is known of it has the usual size.
+fn units(m: &DMatrix<f64>) -> DVector<f64> {
+    let roots = m.diagonal().map(|x| x.max(0.0).sqrt());
+    DVector::from_fn(m.nrows(), |i, _| {
+        if !m[(i, i)].is_nan() {
+            return roots[i];
+        }
+        let pairs = (0..m.nrows()).filter(|&j| roots[j] > 0.0 && !m[(i, j)].is_nan());
+        let (sum, count) = pairs.fold((0.0, 0.0), |(sum, count), j| {
+            (sum + m[(i, j)].abs() / roots[j], count + 1.0)
+        });
+        if sum > 0.0 {
+            sum / count / USUAL_CORRELATION
+        } else {
+            0.0
+        }
     })
 }
 
 /// Σ |R_ij| over i ≠ j of a balanced matrix, where none counts with more than a share of a typical entry: how large an
 /// outlier is does not matter.
-fn unexplained(m: &DMatrix<f64>, u: &DMatrix<f64>) -> f64 {
+fn unexplained(m: &DMatrix<f64>, known: &DMatrix<f64>, u: &DMatrix<f64>) -> f64 {
     let cut = CUT / bounds(u.ncols()).own;
-    let sizes = (m - u * u.transpose()).map(|r| r.abs().min(cut));
+    let sizes = residual(m, known, u).map(|r| r.abs().min(cut));
     sizes.sum() - sizes.trace()
 }
 
-/// Brings M to unit scale and its rows to about the same size for `factor`, which gives a factor of L there, and back.
-fn split(
-    m: &DMatrix<f64>,
-    k: usize,
-    factor: impl Fn(&DMatrix<f64>) -> DMatrix<f64>,
-) -> Decomposition {
-    let n = m.nrows();
-    let m = DMatrix::from_fn(n, n, |i, j| m[(i.max(j), i.min(j))]);
-    let scale = scale(&m);
-    let normal = if scale > 0.0 {
-        &m / scale
-    } else {
-        DMatrix::zeros(n, n)
-    };
-    let sizes = row_sizes(&normal, k);
-    let u = DMatrix::from_diagonal(&sizes) * factor(&balanced(&normal, &sizes));
-    let l = scale * &u * u.transpose();
-    Decomposition {
-        u: scale.sqrt() * u,
-        s: m - &l,
-        l,
-    }
+/// R = M − U Uᵀ, and zero where M is not known.
+fn residual(m: &DMatrix<f64>, known: &DMatrix<f64>, u: &DMatrix<f64>) -> DMatrix<f64> {
+    (m - u * u.transpose()).component_mul(known)
 }
 
 /// Layers one after the other, the first without momentum.
-fn run(m: &DMatrix<f64>, start: DMatrix<f64>, layers: &[Layer]) -> DMatrix<f64> {
+fn run_layers(
+    m: &DMatrix<f64>,
+    known: &DMatrix<f64>,
+    start: DMatrix<f64>,
+    layers: &[Layer],
+) -> DMatrix<f64> {
     let mut u = start;
     let mut previous = u.clone();
     let mut mean = 0.0;
     for layer in layers {
-        let r = m - &u * u.transpose();
-        let next = step(m, &r, mean, &u, &previous, layer);
-        mean = off_diagonal_mean(&r);
+        let r = residual(m, known, &u);
+        let next = step(m, known, &r, mean, &u, &previous, layer);
+        mean = off_diagonal_mean(&r, known);
         previous = u;
         u = next;
     }
     u
 }
 
-/// The same for the correlation matrix D^(−1/2) M D^(−1/2) with D = diag M, scaled back. An asset whose variance is not
-/// positive gets zeros; correlations beyond one, which only an indefinite M has, count as one.
-pub fn decompose_correlation(m: &DMatrix<f64>, k: usize, layers: &[Layer]) -> Decomposition {
-    let n = m.nrows();
-    let m = DMatrix::from_fn(n, n, |i, j| m[(i.max(j), i.min(j))]);
-    let roots = m.diagonal().map(|x| x.max(0.0).sqrt());
-    let inverse = |i: usize| if roots[i] > 0.0 { 1.0 / roots[i] } else { 0.0 };
-    let correlation = DMatrix::from_fn(n, n, |i, j| {
-        (m[(i, j)] * inverse(i) * inverse(j)).clamp(-1.0, 1.0)
-    });
-    let mut u = decompose(&correlation, k, layers).u;
-    for (i, mut row) in u.row_iter_mut().enumerate() {
-        row *= roots[i];
-    }
-    let l = &u * u.transpose();
-    Decomposition { s: m - &l, l, u }
+/// s, by which M is divided: the mean variance. No entry of a positive semidefinite matrix exceeds its trace; for any
+/// other, the largest entry keeps s positive, and continuous in M.
+pub fn scale(m: &DMatrix<f64>) -> f64 {
+    let n = m.nrows() as f64;
+    let diagonal = m.diagonal();
+    let variances = diagonal.iter().filter(|x| !x.is_nan());
+    let (sum, count) = variances.fold((0.0, 0.0), |(sum, count), x| (sum + x, count + 1.0));
+    let known = m.iter().filter(|x| !x.is_nan());
+    let largest = known.fold(0.0, |most: f64, x| most.max(x.abs()));
+    (sum / f64::max(count, 1.0)).max(largest / n)
 }
 
-/// s, by which M is divided. For a positive semidefinite M it is tr(M)/n, since no entry of such a
-/// matrix exceeds its trace. For any other, the largest entry keeps it positive, and continuous in M.
-fn scale(m: &DMatrix<f64>) -> f64 {
-    m.trace().max(m.amax()) / m.nrows() as f64
-}
-
-/// The mean |R_ij| over i ≠ j.
-fn off_diagonal_mean(r: &DMatrix<f64>) -> f64 {
-    let n = r.nrows();
-    (r.abs().sum() - r.diagonal().abs().sum()) / (n * (n - 1)) as f64
+/// The mean |R_ij| over i ≠ j that are known.
+fn off_diagonal_mean(r: &DMatrix<f64>, known: &DMatrix<f64>) -> f64 {
+    let pairs = known.sum() - known.trace();
+    (r.abs().sum() - r.diagonal().abs().sum()) / pairs.max(1.0)
 }
 
 /// One layer: a damped step of iteratively reweighted least squares, row by row.
@@ -127,6 +193,7 @@ fn off_diagonal_mean(r: &DMatrix<f64>) -> f64 {
 /// entry as soon as it has it.
 fn step(
     m: &DMatrix<f64>,
+    known: &DMatrix<f64>,
     r: &DMatrix<f64>,
     mean: f64,
     u: &DMatrix<f64>,
@@ -155,6 +222,7 @@ fn step(
             scale / (scale + r[(i, j)].powi(2))
         }
     });
+    let w = w.component_mul(known);
     let gram = u.transpose() * u;
     // A step is shortened smoothly, to at most twice the usual length of a row.
     let limit = 16.0 * size.min(RMS_LIMIT.powi(2)) + f64::MIN_POSITIVE;
@@ -170,7 +238,7 @@ fn step(
         if layer.curvature == Curvature::Shared {
             a = w.row(i).mean() * &gram;
         }
-        let trace = a.trace();
+        let trace: f64 = a.trace();
         let ridge = RIDGE * trace + f64::MIN_POSITIVE;
         let factor = cholesky(&(a + DMatrix::identity(k, k) * ridge), 0.1 * RIDGE * trace);
         let d = factor

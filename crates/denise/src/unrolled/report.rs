@@ -2,6 +2,7 @@
 
 use super::balance::restore;
 use super::buffers::Buffers;
+use super::missing::{Holes, or_zero};
 use super::shape::Shape;
 use super::triangle::triangle;
 use crate::batch::{Report, SPARSITY_EPSILON};
@@ -74,16 +75,33 @@ pub(super) fn report<V: Vector>(
     k: usize,
     scale: V,
     unsettled: V,
+    holes: Option<Holes<V>>,
     buffers: &mut Buffers<'_, V>,
     reports: &mut [Report],
 ) {
     let Buffers {
-        m, w, c, u, sums, ..
+        raw,
+        m,
+        w,
+        c,
+        u,
+        sums,
+        ..
     } = buffers;
     let vectors = shape.vectors();
     let (zero, one) = (vectors.zero(), vectors.one());
     // In units of s, where squares do not overflow: S is R there.
     shape.split(k, one, m, u, w, c);
+    let mut entries = vectors.number((shape.n() * shape.n()) as f64);
+    let mut missing = zero;
+    if let Some(holes) = holes {
+        super::missing::mark(vectors, raw, c);
+        for c in c.iter_mut() {
+            or_zero(vectors, vectors.load(c)).store_array(c);
+        }
+        entries = holes.known_entries(shape);
+        missing = holes.count();
+    }
     let r = &*c;
     let epsilon = vectors.number(SPARSITY_EPSILON);
     let square = |x: V| x * x;
@@ -97,13 +115,13 @@ pub(super) fn report<V: Vector>(
             .simd_gt(epsilon)
             .select(one, zero)
     });
-    let entries = V::Scalar::from_f64((shape.n() * shape.n()) as f64);
     let l1 = (l1 * scale).to_array();
     let residual = (r_square / m_square.max(vectors.splat(V::Scalar::TINY)))
         .sqrt()
         .to_array();
     let sparsity = (one - dense / entries).to_array();
     let unsettled = unsettled.to_array();
+    let missing = missing.to_array();
     for (lane, report) in reports.iter_mut().enumerate() {
         *report = Report {
             l1: l1[lane].to_f32(),
@@ -111,6 +129,7 @@ pub(super) fn report<V: Vector>(
             sparsity: sparsity[lane].to_f32(),
             unsettled: unsettled[lane].to_f32(),
             least_specific: least_specific(shape, lane, m, r).to_f32(),
+            missing: missing[lane].to_f32() as u32,
             ..Report::default()
         };
     }

@@ -1,5 +1,6 @@
 //! What a matrix is divided by before the network sees it.
 
+use super::missing::or_zero;
 use super::shape::Sums;
 use crate::simd::{Real, Vector, Vectors};
 use fearless_simd::Select;
@@ -10,7 +11,7 @@ const LARGE: f64 = (1_u128 << 120) as f64;
 const SHIFT: f64 = 1.0 / (1_u64 << 32) as f64;
 
 pub(super) struct Scale<V> {
-    /// s = max(tr(M), max |M_ij|) / n. For a positive semidefinite M this is tr(M)/n; the second term
+    /// The mean variance, tr(M)/n, or max |M_ij| / n if that is more, which it is not for a positive semidefinite M: it
     /// keeps s positive, and continuous in M, when M is not.
     pub(super) s: V,
     /// M̂ = M · `shift` · `inverse`: multiplications, because a division for every entry is slow, and two of
@@ -25,12 +26,24 @@ impl<V: Vector> Scale<V> {
     /// Of the matrices in `raw`; `numbers` is scratch.
     #[inline(always)]
     pub(super) fn of(shape: impl Sums<V>, raw: &[V::Array], numbers: &mut [V::Array]) -> Scale<V> {
+        let share = shape.vectors().number(1.0 / shape.n() as f64);
+        Scale::of_known(shape, raw, share, numbers)
+    }
+
+    /// The same where some variances are zero because they are not known, and `known` is one by how many are.
+    #[inline(always)]
+    pub(super) fn of_known(
+        shape: impl Sums<V>,
+        raw: &[V::Array],
+        known: V,
+        numbers: &mut [V::Array],
+    ) -> Scale<V> {
         let vectors = shape.vectors();
         let share = vectors.number(1.0 / shape.n() as f64);
         let (largest, poison) = shape.extremes(raw);
         // Divided before it is summed: the trace of a finite matrix may overflow.
         for (row, number) in numbers.iter_mut().enumerate() {
-            (shape.diagonal(raw, row) * share).store_array(number);
+            (shape.diagonal(raw, row) * known).store_array(number);
         }
         let trace = shape.sum(numbers);
         let s = trace
@@ -47,11 +60,27 @@ impl<V: Vector> Scale<V> {
         }
     }
 
+    /// Whether each of the first `count` matrices is.
+    #[inline(always)]
+    pub(super) fn finite(&self, count: usize) -> bool {
+        let poison = self.poison.to_array();
+        (0..count).all(|i| poison[i].finite())
+    }
+
     /// M̂ from M.
     #[inline(always)]
     pub(super) fn apply(&self, vectors: Vectors<V>, raw: &[V::Array], m: &mut [V::Array]) {
         for (m, raw) in m.iter_mut().zip(raw.iter()) {
             let raw = vectors.load(raw) * self.shift;
+            (raw * self.inverse).store_array(m);
+        }
+    }
+
+    /// The same from M with zeros where it is NaN.
+    #[inline(always)]
+    pub(super) fn apply_known(&self, vectors: Vectors<V>, raw: &[V::Array], m: &mut [V::Array]) {
+        for (m, raw) in m.iter_mut().zip(raw.iter()) {
+            let raw = or_zero(vectors, vectors.load(raw)) * self.shift;
             (raw * self.inverse).store_array(m);
         }
     }

@@ -7,6 +7,8 @@ use denise_data::matrices::covariance;
 use denise_data::random::Random;
 use nalgebra::DMatrix;
 
+mod missing;
+
 fn matrix(n: usize, k: usize, seed: u64) -> Vec<f64> {
     covariance(n, k, 0.1, &mut Random::new(seed))
 }
@@ -31,7 +33,7 @@ fn run<F: Real>(
         s: vec![F::ZERO; count * n * n],
         reports: vec![Report::default(); count],
     };
-    let mut engine = Engine::new(n, k, &builtin()).unwrap();
+    let mut engine = Engine::new(n, k, &builtin(), &[]).unwrap();
     let outputs = Outputs {
         u: Some(&mut out.u),
         l: Some(&mut out.l),
@@ -190,7 +192,12 @@ fn correlations_match_the_reference_in_any_units() {
                 let unit = |at: usize| (roots[at / n] * roots[at % n]).max(f64::MIN_POSITIVE);
                 let got = on_correlations(isa, shapes, n, k, &m);
                 let given = DMatrix::from_row_slice(n, n, &m);
-                let want = reference::decompose_correlation(&given, k, &builtin());
+                let network = reference::Network {
+                    layers: &builtin(),
+                    correlation: true,
+                    ..reference::Network::default()
+                };
+                let want = network.decompose(&given, k);
                 for at in 0..n * n {
                     let error = (got.l[at] - want.l.as_slice()[at]).abs() / unit(at);
                     assert!(error < 1e-8, "{case}: L differs by {error}");
@@ -354,7 +361,12 @@ fn careful_kernels_match_the_reference() {
                         engine.run(isa, &mut workspace, batch, shapes).unwrap();
                     });
                     let whole = DMatrix::from_row_slice(n, n, &m);
-                    let want = reference::decompose_careful(&whole, k, &builtin());
+                    let network = reference::Network {
+                        layers: &builtin(),
+                        careful: true,
+                        ..reference::Network::default()
+                    };
+                    let want = network.decompose(&whole, k);
                     let error = largest_difference(&got.l, want.l.as_slice()) / want.l.amax();
                     assert!(error < 1e-7, "{shapes:?} n = {n}, k = {k}: {error}");
                     assert!(got.reports[0].unsettled.is_finite());

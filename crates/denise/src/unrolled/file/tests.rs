@@ -48,6 +48,20 @@ fn status(bytes: &[u8]) -> Status {
     read(bytes).expect_err("must be refused").status
 }
 
+/// They may be left out, but must make sense if they are there.
+#[test]
+fn mending_layers_are_read() {
+    let mut file: Vec<(&str, &str)> = GOOD.to_vec();
+    assert!(read(&with(&file)).unwrap().mend.is_empty());
+    file.push(("denise.mend", LAYERS));
+    let read_back = read(&with(&file)).unwrap();
+    assert_eq!(read_back.mend, read_back.layers);
+    for bad in ["", "own", "own 1 2 3 4 5 6 nan", "neither 1 2 3 4 5 6 7"] {
+        *file.last_mut().unwrap() = ("denise.mend", bad);
+        assert_eq!(status(&with(&file)), Status::Format, "{bad:?}");
+    }
+}
+
 #[test]
 fn sizes_and_weights_are_read() {
     let file = read(&with(&GOOD)).unwrap();

@@ -2,10 +2,38 @@
 
 use super::{ENTRIES, Lanes, SIDE};
 use crate::simd::{Real, Vector};
+use crate::unrolled::rank::by_one;
 use crate::unrolled::shape::Split;
 use crate::unrolled::triangle::triangle;
 
 impl<V: Vector> Split<V> for Lanes<V> {
+    #[inline(never)]
+    fn residual(self, k: usize, m: &[V::Array], u: &[V::Array], r: &mut [V::Array]) {
+        by_one::<3, V>(
+            self.vectors,
+            k,
+            #[inline(always)]
+            move |k| {
+                let vectors = self.vectors;
+                let (m, r) = (m.as_chunks::<ENTRIES>().0, r.as_chunks_mut::<ENTRIES>().0);
+                for (i, rows) in u.chunks_exact(SIDE * k).enumerate() {
+                    for (j, columns) in u.chunks_exact(SIDE * k).take(i + 1).enumerate() {
+                        let (m, r) = (&m[triangle(i) + j], &mut r[triangle(i) + j]);
+                        for at in 0..ENTRIES {
+                            let (own, other) = (at / SIDE * k, at % SIDE * k);
+                            let mut x = vectors.load(&m[at]);
+                            for a in 0..k {
+                                let own = -vectors.load(&rows[own + a]);
+                                x = own.mul_add(vectors.load(&columns[other + a]), x);
+                            }
+                            x.store_array(&mut r[at]);
+                        }
+                    }
+                }
+            },
+        );
+    }
+
     #[inline(always)]
     fn split(
         self,

@@ -7,20 +7,19 @@
 use super::super::{LEAST_SIZE, TYPICAL, bounds};
 use nalgebra::{DMatrix, DVector};
 
-/// r_i for every row of a symmetric M at unit scale.
+/// r_i for every row of a symmetric M at unit scale. `known` is 1 where an entry is known; where it is not, M has 0.
 ///
 /// The largest entry on the diagonal of [`clipped`] is one.
-pub fn row_sizes(m: &DMatrix<f64>, k: usize) -> DVector<f64> {
-    let n = m.nrows() as f64;
-    let first = DVector::from_iterator(
-        m.nrows(),
-        m.row_iter()
-            .map(|row| (row.map(|x| x.abs().sqrt()).sum() / n).max(LEAST_SIZE)),
-    );
+pub fn row_sizes(m: &DMatrix<f64>, known: &DMatrix<f64>, k: usize) -> DVector<f64> {
+    let counts = DVector::from_fn(m.nrows(), |i, _| known.row(i).sum().max(1.0));
+    let first = DVector::from_fn(m.nrows(), |i, _| {
+        let mean = m.row(i).map(|x| x.abs().sqrt()).sum() / counts[i];
+        mean.max(LEAST_SIZE)
+    });
     let once = balanced(m, &first);
     let own = bounds(k).own;
     DVector::from_fn(m.nrows(), |i, _| {
-        let mean = once.row(i).map(|x| x.abs().min(TYPICAL)).sum() / n;
+        let mean = once.row(i).map(|x| x.abs().min(TYPICAL)).sum() / counts[i];
         first[i] * (mean * own).sqrt().max(LEAST_SIZE)
     })
 }

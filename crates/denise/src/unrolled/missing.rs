@@ -1,0 +1,222 @@
+//! Entries of M that are not known: the caller gives NaN for them. `reference.rs` says what is computed.
+//!
+//! They are zero in M̂, and have weight zero and residual zero in every layer. A layer here goes through the matrix a few
+//! times, where one without holes goes through it once. So the hot loops need no second copy, and the arithmetic is that
+//! of a layer without holes, in the same order: a matrix without holes, in a group with others, keeps its bits.
+
+use super::buffers::Buffers;
+use super::shape::{Influence, Layout, Shape, Terms};
+use super::triangle::triangle;
+use crate::simd::{Real, Vector, Vectors};
+use fearless_simd::Select;
+
+/// How much is missing in each matrix of a group.
+#[derive(Clone, Copy)]
+pub(super) struct Holes<V> {
+    /// Pairs j < i that are not known.
+    pairs: V,
+    /// Entries of the diagonal that are not known.
+    variances: V,
+}
+
+impl<V: Vector> Holes<V> {
+    /// Finds NaN in `buffers.raw`, for which `buffers.m` gets zeros, and writes `buffers.known`. `ones` is a column of
+    /// ones, for `Pack::spread`.
+    #[inline(always)]
+    pub(super) fn find(
+        shape: impl Shape<V>,
+        ones: &[V::Scalar],
+        buffers: &mut Buffers<'_, V>,
+    ) -> Holes<V> {
+        let vectors = shape.vectors();
+        let (zero, one) = (vectors.zero(), vectors.one());
+        let Buffers {
+            raw,
+            m,
+            known,
+            sums,
+            norms,
+            ..
+        } = buffers;
+        for ((raw, m), known) in raw.iter().zip(m.iter_mut()).zip(known.iter_mut()) {
+            let x = vectors.load(raw);
+            or_zero(vectors, x).store_array(m);
+            let there: V = x.simd_eq(x).select(one, zero);
+            there.store_array(known);
+        }
+        // Not in padding.
+        shape.spread(1, ones, norms);
+        shape.scale_both(norms, known);
+        let known = &**known;
+        let n = shape.n() as f64;
+        let pairs = shape.sum_pairs(
+            sums,
+            #[inline(always)]
+            |at| vectors.load(&known[at]),
+        );
+        for (row, sum) in sums.iter_mut().enumerate() {
+            shape.diagonal(known, row).store_array(sum);
+        }
+        Holes {
+            pairs: vectors.number(n * (n - 1.0) / 2.0) - pairs,
+            variances: vectors.number(n) - shape.sum(sums),
+        }
+    }
+
+    /// Entries of the lower triangle that are not known.
+    #[inline(always)]
+    pub(super) fn count(self) -> V {
+        self.pairs + self.variances
+    }
+
+    /// Entries of the whole matrix that are known, at least one.
+    #[inline(always)]
+    pub(super) fn known_entries(self, shape: impl Layout<V>) -> V {
+        let vectors = shape.vectors();
+        let all = vectors.number((shape.n() * shape.n()) as f64);
+        (all - self.pairs - self.pairs - self.variances).max(vectors.one())
+    }
+
+    /// One by how many variances are known.
+    #[inline(always)]
+    pub(super) fn share_of_variances(self, shape: impl Layout<V>) -> V {
+        let vectors = shape.vectors();
+        let known = vectors.number(shape.n() as f64) - self.variances;
+        vectors.one() / known.max(vectors.one())
+    }
+
+    /// What takes the mean over rows of a sum over j < i to the mean over known pairs.
+    #[inline(always)]
+    pub(super) fn share_of_pairs(self, shape: impl Layout<V>) -> V {
+        let (vectors, n) = (shape.vectors(), shape.n() as f64);
+        let known = vectors.number(n * (n - 1.0) / 2.0) - self.pairs;
+        vectors.number(n) / known.max(vectors.one())
+    }
+
+    /// `whole` in lanes whose matrix has no holes, else `holed`.
+    #[inline(always)]
+    pub(super) fn choose(self, vectors: Vectors<V>, whole: V, holed: V) -> V {
+        self.count().simd_eq(vectors.zero()).select(whole, holed)
+    }
+}
+
+/// Zero for NaN.
+#[inline(always)]
+pub(super) fn or_zero<V: Vector>(vectors: Vectors<V>, x: V) -> V {
+    x.simd_eq(x).select(x, vectors.zero())
+}
+
+/// An asset of which nothing is known but, perhaps, its variance is nothing to the network: M̂_ii becomes unknown, too.
+/// Writes `buffers.shares`.
+#[inline(always)]
+pub(super) fn leave_out<V: Vector>(
+    shape: impl Shape<V>,
+    ones: &[V::Scalar],
+    buffers: &mut Buffers<'_, V>,
+) {
+    let vectors = shape.vectors();
+    let (zero, one) = (vectors.zero(), vectors.one());
+    let Buffers {
+        m,
+        known,
+        sums,
+        norms,
+        shares,
+        ..
+    } = buffers;
+    shape.spread(1, ones, norms);
+    shape.multiply(1, known, norms, sums);
+    for row in 0..shape.rows() {
+        let count = vectors.load(&sums[row]);
+        (one / count.max(one)).store_array(&mut shares[row]);
+        let own = shape.diagonal(known, row);
+        let alone = count.simd_eq(own);
+        shape.set_diagonal(known, row, alone.select(zero, own));
+        let variance = shape.diagonal(m, row);
+        shape.set_diagonal(m, row, alone.select(zero, variance));
+    }
+}
+
+/// What `Weigh::accumulate` computes, from known entries only. `ones` is for `Pack::spread`.
+#[inline(never)]
+#[allow(clippy::too_many_arguments)]
+pub(super) fn accumulate<V: Vector>(
+    shape: impl Shape<V>,
+    k: usize,
+    influence: Influence<V>,
+    m: &[V::Array],
+    known: &[V::Array],
+    u: &[V::Array],
+    own: Option<&[V::Array]>,
+    ones: &[V::Scalar],
+    terms: Terms<'_, V>,
+) {
+    let vectors = shape.vectors();
+    vectors.vectorize(
+        #[inline(always)]
+        || {
+            let Terms {
+                w,
+                c,
+                a,
+                b,
+                sums,
+                trust,
+            } = terms;
+            shape.residual(k, m, u, c);
+            for (c, known) in c.iter_mut().zip(known) {
+                (vectors.load(c) * vectors.load(known)).store_array(c);
+            }
+            let r = &*c;
+            shape.sum_pairs(
+                sums,
+                #[inline(always)]
+                |at| vectors.load(&r[at]).abs(),
+            );
+            // Weights are made as if all entries were pairs; what the diagonal has is kept until then.
+            for (row, trust) in trust.iter_mut().enumerate() {
+                shape.diagonal(c, row).store_array(trust);
+            }
+            for ((w, c), known) in w.iter_mut().zip(c.iter_mut()).zip(known) {
+                let x = vectors.load(c);
+                let weight = influence.scale / x.mul_add(x, influence.scale);
+                let weight = weight * vectors.load(known);
+                weight.store_array(w);
+                (weight * x).store_array(c);
+            }
+            for (row, trust) in trust.iter().enumerate() {
+                let x = vectors.load(trust);
+                let weight = influence.of_diagonal(vectors, shape.diagonal(m, row), x);
+                let weight = weight * shape.diagonal(known, row);
+                shape.set_diagonal(w, row, weight);
+                shape.set_diagonal(c, row, weight * x);
+            }
+            shape.multiply(k, c, u, b);
+            match own {
+                Some(p) => shape.multiply(triangle(k), w, p, a),
+                None => {
+                    let ones_rows = &mut a[..shape.rows()];
+                    shape.spread(1, ones, ones_rows);
+                    shape.multiply(1, w, ones_rows, trust);
+                    // Rows without weights, padding among them, do not move, and something is divided by this.
+                    for trust in trust.iter_mut() {
+                        let sum = vectors.load(trust);
+                        let some: V = sum.simd_gt(vectors.zero()).select(sum, vectors.one());
+                        some.store_array(trust);
+                    }
+                }
+            }
+        },
+    );
+}
+
+/// S is not known where M is not. `s` is that of M with any number there.
+#[inline(always)]
+pub(super) fn mark<V: Vector>(vectors: Vectors<V>, raw: &[V::Array], s: &mut [V::Array]) {
+    let nan = vectors.splat(V::Scalar::NAN);
+    for (raw, s) in raw.iter().zip(s) {
+        let (x, rest) = (vectors.load(raw), vectors.load(s));
+        let rest: V = x.simd_eq(x).select(rest, nan);
+        rest.store_array(s);
+    }
+}
