@@ -6,6 +6,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 here=$(dirname "$0")
 prices=$here/data/sp500/sp500_dataset.csv.gz
+gaps=$here/data/panels/futures12.csv.gz
 checks=0
 
 ok() { checks=$((checks + 1)); }
@@ -105,6 +106,61 @@ has "$work/stdout" '1643 matrices of 20×20'
 "$denise" plot "$prices" --table prices --index 1642 -o "$work/a.png" -o "$work/a.svg" > /dev/null
 head -c 8 "$work/a.png" | cmp - <(printf '\x89PNG\r\n\x1a\n')
 has "$work/a.svg" '<svg'
+
+# Entries that are missing: of matrices in CSV and npy, each of which says what it lacks.
+printf '1,.5,.2\n.5,1,\n.2,NA,1\n\n1,.1,.3\n.1,1,.2\n.3,.2,1\n' > "$work/holes.csv"
+refuses 'holes.csv:2:3: the cell is empty; fill it in, or take such entries as not known (--missing)' \
+  decompose "$work/holes.csv" -k 1 --out "$work/x"
+"$denise" decompose "$work/holes.csv" -k 1 --missing --out "$work/holes" --json > "$work/summary"
+for line in '"matrices": 2' '"missing": 1' '"matrices_with_missing": 1' '"not_finite": 0' '"first_not_finite": null' \
+  '"gaps": null'; do has "$work/summary" "$line"; done
+"$denise" decompose "$work/holes.csv" -k 1 --missing --out "$work/holes" > "$work/stdout"
+has "$work/stdout" 'missing         1 entries of the lower triangles, in 1 of 2 matrices'
+# L is complete and S is not known where M is not: entries [0, 1, 2] and [0, 2, 1], after 128 bytes of header.
+entry() { od -An -tf8 -j $((128 + 8 * $2)) -N 8 "$work/$1.npy" | tr -d ' '; }
+for at in 0 1 2 3 4 5 6 7 8; do
+  case $at in 5 | 7) want=nan ;; *) want=number ;; esac
+  [[ $(entry holes/S "$at") == *nan ]] && got=nan || got=number
+  [ "$got" = "$want" ] && [[ $(entry holes/L "$at") != *nan ]] || { echo "entry $at of L or S" >&2; exit 1; }
+  ok
+done
+refuses 'entry [0, 1, 2] is NaN; fill it in, or take such entries as not known (--missing)' \
+  decompose "$work/holes/S.npy" -k 1 --out "$work/x"
+"$denise" decompose "$work/holes/S.npy" -k 1 --missing --out "$work/rest" --json > "$work/summary"
+has "$work/summary" '"missing": 1'
+"$denise" decompose "$work/holes.csv" --missing --method masked-pcp --out "$work/masked" --json > "$work/summary"
+has "$work/summary" '"not_finite": 0'
+refuses 'PCP needs them all' decompose "$work/holes.csv" --missing --method pcp --out "$work/x"
+"$denise" decompose "$work/M.npy" --missing --method pcp --out "$work/pcp" --json > "$work/summary" # nothing is missing
+has "$work/summary" '"matrices_with_missing": 0'
+refuses DENISE_FLAG_MISSING decompose "$work/six/M.npy" --missing --model "$paper" --out "$work/x"
+refuses 'learns from whole matrices' finetune "$work/holes.csv" --missing --out "$work/x"
+printf ',.5\n.5,1\n' > "$work/corner.csv"
+refuses 'corner.csv:1:1: an empty cell before numbers' decompose "$work/corner.csv" --missing -k 1 --out "$work/x"
+printf '1,inf\ninf,1\n' > "$work/infinite.csv"
+refuses 'infinite.csv:1:2: "inf" is not a finite number' decompose "$work/infinite.csv" --missing -k 1 --out "$work/x"
+"$denise" plot "$work/holes.csv" -k 1 --missing -o "$work/holes.svg" > /dev/null
+has "$work/holes.svg" '<title>not known</title>'
+if grep -q 'not known' "$work/a.svg"; then echo 'a.svg: nothing is missing' >&2; exit 1; fi
+
+# Tables with gaps. The figures are those of pandas.
+refuses 'is missing; fill it in, take it as not known (--missing), or drop such rows (--drop-missing)' \
+  decompose "$gaps" --table prices --out "$work/x"
+refuses 'cannot be used with' decompose "$gaps" --table prices --missing --drop-missing --out "$work/x"
+refuses '--missing' decompose "$gaps" --table prices --min-days 20 --out "$work/x"
+refuses 'at least 101 common days in windows of 100' \
+  decompose "$gaps" --table prices --missing --min-days 101 --out "$work/x"
+"$denise" decompose "$gaps" --table prices --missing --out "$work/gaps" --json > "$work/summary"
+for line in '"matrices": 60' '"pairs_too_short": 1550' '"pairs_without_variation": 0' '"windows": 60' '"min_days": 33' \
+  '"missing": 1706' '"matrices_with_missing": 60' '"not_finite": 0'; do has "$work/summary" "$line"; done
+"$denise" decompose "$gaps" --table prices --missing --min-days 60 --out "$work/gaps" > "$work/stdout"
+has "$work/stdout" 'pairs missing   1803 of fewer than 60 common days, 0 without variation, in 60 of 60 windows'
+# Without gaps --missing changes no bit.
+"$denise" decompose "$prices" --table prices --missing --out "$work/whole" --json > "$work/summary"
+has "$work/summary" '"pairs_too_short": 0'
+cmp "$work/whole/L.npy" "$work/sp500/L.npy"
+cmp "$work/whole/S.npy" "$work/sp500/S.npy"
+ok
 
 # A short training, gone on with, and a short finetuning.
 train=(train -n 8 -k 2 --sparsity 0.6,0.9 --layers 4 --shared 2 --steps 20 --every 5 --batch 20 --validation 20 --test 20)

@@ -1,10 +1,11 @@
 //! `denise decompose`.
 
-use super::input::Input;
+use super::input::{Input, Loaded};
 use super::model::Model;
 use crate::evaluate::Method;
 use denise::classical::Solver;
 use denise::{Options, Outputs, Report, Status};
+use denise_data::files::prices::{Days, Gaps};
 use denise_data::files::{Stack, npy};
 use std::error::Error;
 use std::path::PathBuf;
@@ -55,7 +56,7 @@ struct Split {
 
 /// Splits the matrices and writes what came out.
 pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
-    let stack = args.input.load()?;
+    let Loaded { stack, gaps } = args.input.load()?;
     if args.correlation && args.method != Method::Denise {
         return Err(
             "--correlation is for the network; give classical methods correlation matrices".into(),
@@ -65,6 +66,14 @@ pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         return Err(
             "--careful is for the network; classical methods have no starts to choose from".into(),
         );
+    }
+    let missing: Vec<usize> = stack.missing().collect();
+    if missing.iter().any(|&count| count > 0) && !takes_missing(args.method) {
+        return Err(format!(
+            "--missing: entries are missing, and {} needs them all; take denise or masked-pcp, or fill them in",
+            args.method.label()
+        )
+        .into());
     }
     let split = match args.method.classical() {
         Some(method) => {
@@ -90,6 +99,14 @@ pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         "mean_residual": about.residual,
         "mean_sparsity": about.sparsity,
         "mean_abs_s": about.mean_abs,
+        "missing": missing.iter().sum::<usize>(),
+        "matrices_with_missing": missing.iter().filter(|&&count| count > 0).count(),
+        "gaps": gaps.map(|gaps| serde_json::json!({
+            "pairs_too_short": gaps.short,
+            "pairs_without_variation": gaps.still,
+            "windows": gaps.windows,
+            "min_days": least(&args.input),
+        })),
         "not_finite": about.not_finite,
         "first_not_finite": first_not_finite(&split.reports, n),
         "largest_unsettled": largest(&split.reports, |report| report.unsettled),
@@ -113,6 +130,16 @@ pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     );
     println!("‖M − L‖ / ‖M‖   {:.4}", about.residual);
     println!("zeros in S      {:.1} %", 100.0 * about.sparsity);
+    if let Some(gaps) = gaps {
+        print_gaps(&gaps, least(&args.input), count);
+    }
+    if args.input.missing {
+        let matrices = missing.iter().filter(|&&count| count > 0).count();
+        println!(
+            "missing         {} entries of the lower triangles, in {matrices} of {count} matrices",
+            missing.iter().sum::<usize>()
+        );
+    }
     if let Some([matrix, i, j]) = first_not_finite(&split.reports, n) {
         println!(
             "not finite      {} matrices; the first is number {matrix}, at row {i}, column {j}",
@@ -126,12 +153,33 @@ pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// Whether a method takes matrices of which entries are not known.
+fn takes_missing(method: Method) -> bool {
+    matches!(method, Method::Denise | Method::MaskedPcp)
+}
+
+/// The fewest days of an entry that is known.
+fn least(input: &Input) -> usize {
+    match input.days() {
+        Days::Common { least } => least,
+        Days::All => input.window,
+    }
+}
+
+fn print_gaps(gaps: &Gaps, least: usize, windows: usize) {
+    println!(
+        "pairs missing   {} of fewer than {least} common days, {} without variation, in {} of {windows} windows",
+        gaps.short, gaps.still, gaps.windows
+    );
+}
+
 fn network(args: &Args, stack: &Stack) -> Result<Split, Box<dyn Error>> {
     let model = args.model.open_for(&Options {
         n: stack.n,
         k: args.k.unwrap_or(0),
         correlation: args.correlation,
         careful: args.careful,
+        missing: args.input.missing,
         ..Options::default()
     })?;
     let (count, size) = (stack.count(), stack.values.len());
@@ -189,14 +237,14 @@ fn largest(reports: &[Report], figure: impl Fn(&Report) -> f32) -> Option<f32> {
 
 /// Which entry of which matrix is the first that is NaN or infinite.
 fn first_not_finite(reports: &[Report], n: usize) -> Option<[usize; 3]> {
-    let bad = reports
-        .iter()
-        .position(|report| report.first_bad != Report::NONE)?;
+    let bad = reports.iter().position(|report| {
+        report.status != Status::Ok as i32 && report.first_bad != Report::NONE
+    })?;
     let at = reports[bad].first_bad as usize;
     Some([bad, at / n, at % n])
 }
 
-/// Means over the matrices that are finite, of the entries that are known.
+/// Means over the matrices that were split, and in them over the entries that are known.
 struct About {
     residual: f64,
     sparsity: f64,
@@ -216,31 +264,41 @@ impl About {
             mean_abs: 0.0,
             not_finite: 0,
         };
-        let mut finite = 0.0;
+        let mut counted = 0.0;
         for (i, m) in stack.iter().enumerate() {
             let (l, s) = (&split.l[i * n * n..], &split.s[i * n * n..]);
-            if l[0].is_nan() {
+            // Without a report, as classical methods are: what was not split is NaN throughout.
+            let is_split = match split.reports.get(i) {
+                Some(report) => report.status == Status::Ok as i32,
+                None => !l[0].is_nan(),
+            };
+            if !is_split {
                 about.not_finite += 1;
                 continue;
             }
-            finite += 1.0;
-            // S is NaN where M is not known.
-            let known = |at: &usize| !s[*at].is_nan();
-            let diagonal: Vec<f64> = (0..n)
-                .map(|i| i * (n + 1))
-                .filter(known)
-                .map(|at| m[at])
-                .collect();
-            let most = ZERO * diagonal.iter().sum::<f64>() / f64::max(diagonal.len() as f64, 1.0);
-            let count = f64::max((0..n * n).filter(known).count() as f64, 1.0);
+            let most = ZERO * mean_diagonal(m, n);
             let (mut wrong, mut norm) = (0.0, 0.0);
-            for at in (0..n * n).filter(known) {
-                let (m, s) = (m[at], s[at]);
+            let (mut zeros, mut sum, mut known) = (0.0, 0.0, 0.0);
+            for at in 0..n * n {
+                // The lower triangle is what was split.
+                let (i, j) = (at / n, at % n);
+                let m = m[i.max(j) * n + i.min(j)];
+                if m.is_nan() {
+                    continue;
+                }
+                known += 1.0;
                 wrong += (m - l[at]).powi(2);
                 norm += m.powi(2);
-                about.mean_abs += s.abs() / count;
-                about.sparsity += f64::from(u8::from(s.abs() <= most)) / count;
+                sum += s[at].abs();
+                zeros += f64::from(u8::from(s[at].abs() <= most));
             }
+            // Of a matrix without a known entry there is nothing to say.
+            if known == 0.0 {
+                continue;
+            }
+            counted += 1.0;
+            about.mean_abs += sum / known;
+            about.sparsity += zeros / known;
             about.residual += (wrong / norm.max(f64::MIN_POSITIVE)).sqrt();
         }
         for mean in [
@@ -248,8 +306,78 @@ impl About {
             &mut about.sparsity,
             &mut about.mean_abs,
         ] {
-            *mean /= f64::max(finite, 1.0);
+            *mean /= f64::max(counted, 1.0);
         }
         about
+    }
+}
+
+/// The mean of the diagonal as far as it is known; 0 if it is not.
+fn mean_diagonal(m: &[f64], n: usize) -> f64 {
+    let known = || m.iter().step_by(n + 1).filter(|x| !x.is_nan());
+    known().sum::<f64>() / f64::max(known().count() as f64, 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn split(l: Vec<f64>, s: Vec<f64>, status: &[Status]) -> Split {
+        let report = |&status: &Status| Report {
+            status: status as i32,
+            ..Report::default()
+        };
+        Split {
+            l,
+            s,
+            u: None,
+            by: String::new(),
+            seconds: 0.0,
+            reports: status.iter().map(report).collect(),
+        }
+    }
+
+    #[test]
+    fn means_are_over_known_entries_of_matrices_that_were_split() {
+        let nan = f64::NAN;
+        // Nothing is known off the first diagonal; the second was not split, of the third nothing is known; the
+        // last lacks what nobody reads.
+        let values = [
+            [2.0, nan, nan, 4.0],
+            [1.0; 4],
+            [nan; 4],
+            [3.0, nan, 0.0, 4.0],
+        ];
+        let l = [[1.0, 9.0, 9.0, 4.0], [nan; 4], [0.0; 4], [0.0; 4]];
+        let s = [
+            [1.0, nan, nan, 0.0],
+            [nan; 4],
+            [nan; 4],
+            [3.0, 0.0, 0.0, 4.0],
+        ];
+        let stack = Stack {
+            n: 2,
+            values: values.concat(),
+        };
+        let status = [Status::Ok, Status::NotFinite, Status::Ok, Status::Ok];
+        let about = About::of(&stack, &split(l.concat(), s.concat(), &status));
+        assert_eq!(about.not_finite, 1);
+        assert_eq!(about.residual, ((1.0_f64 / 20.0).sqrt() + 1.0) / 2.0);
+        assert_eq!(about.sparsity, (0.5 + 0.5) / 2.0);
+        assert_eq!(about.mean_abs, (0.5 + 7.0 / 4.0) / 2.0);
+        // Without reports, NaN throughout says that a matrix was not split.
+        let about = About::of(&stack, &split(l.concat(), s.concat(), &[]));
+        assert_eq!(about.not_finite, 1);
+    }
+
+    #[test]
+    fn the_first_entry_that_is_not_finite_is_of_a_matrix_that_was_not_split() {
+        let mut reports = vec![Report::default(); 3];
+        // Missing, and all right.
+        reports[1].first_bad = 2;
+        assert_eq!(first_not_finite(&reports, 2), None);
+        reports[2].first_bad = 3;
+        reports[2].status = Status::NotFinite as i32;
+        assert_eq!(first_not_finite(&reports, 2), Some([2, 1, 1]));
     }
 }

@@ -139,7 +139,12 @@ pub fn tune(
 
 /// Finetunes, measures, writes.
 pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
-    let stack = args.input.load()?;
+    if args.input.missing {
+        return Err(
+            "--missing: finetuning learns from whole matrices; leave it out, or take --drop-missing for a table".into(),
+        );
+    }
+    let stack = args.input.load()?.stack;
     let (n, size) = (stack.n, stack.n * stack.n);
     let (known, test) = args.settings.halves(&stack)?;
     let identity = format!("{:?}, {:?}, {:?}", args.input, args.model, args.settings);

@@ -1,8 +1,8 @@
 //! Which matrices a command works on.
 
 use clap::ValueEnum;
-use denise_data::files::prices::{self, Missing, Windows};
-use denise_data::files::{FileError, Stack, read};
+use denise_data::files::prices::{self, Days, Gaps, Missing, Windows};
+use denise_data::files::{FileError, Stack, read, read_with_gaps};
 use std::path::{Path, PathBuf};
 
 /// A file of matrices, or a table of prices from which they are made.
@@ -24,8 +24,18 @@ pub struct Input {
     #[arg(long, requires = "table")]
     pub covariance: bool,
     /// Leave out days on which a number is missing, instead of refusing the table.
-    #[arg(long, requires = "table")]
+    #[arg(long, requires = "table", conflicts_with = "missing")]
     pub drop_missing: bool,
+    /// Numbers may be missing: NaN in .npy; empty cells, NaN, NA, null, N/A or #N/A in .csv. Such an entry of a matrix
+    /// is not known. In a table, a missing price hides the returns into it and out of it, and each entry is computed
+    /// over the days on which both assets have a return; means and variances are of these days too. An entry of too few
+    /// days is not known (--min-days), nor is a correlation of an asset that does not vary on them.
+    #[arg(long)]
+    pub missing: bool,
+    /// With --missing: the fewest days of an entry; without it, a third of the window, and at least 3. Fewer days make
+    /// entries that are known, but by chance.
+    #[arg(long, value_name = "DAYS", requires = "table", requires = "missing")]
+    pub min_days: Option<usize>,
 }
 
 /// What a table holds.
@@ -37,6 +47,14 @@ pub enum Content {
     LogPrices,
     /// Returns.
     Returns,
+}
+
+/// What was read.
+pub struct Loaded {
+    /// The matrices; NaN is an entry that is not known.
+    pub stack: Stack,
+    /// Which pairs of a table with gaps are not known.
+    pub gaps: Option<Gaps>,
 }
 
 /// The windows of the paper's example: 100 days, every 5 days, correlations of simple returns.
@@ -53,20 +71,29 @@ pub fn windows_every(path: &Path, step: usize) -> Result<Stack, FileError> {
         step,
         covariance: false,
         drop_missing: false,
+        missing: false,
+        min_days: None,
     };
-    input.load()
+    input.load().map(|loaded| loaded.stack)
 }
 
 impl Input {
     /// Reads them.
-    pub fn load(&self) -> Result<Stack, FileError> {
+    pub fn load(&self) -> Result<Loaded, FileError> {
         let Some(content) = self.table else {
-            return read(&self.file);
+            let stack = match self.missing {
+                true => read_with_gaps(&self.file),
+                false => read(&self.file),
+            };
+            return Ok(Loaded {
+                stack: stack?,
+                gaps: None,
+            });
         };
-        let missing = if self.drop_missing {
-            Missing::DropRow
-        } else {
-            Missing::Refuse
+        let missing = match (self.missing, self.drop_missing) {
+            (true, _) => Missing::Keep,
+            (false, true) => Missing::DropRow,
+            (false, false) => Missing::Refuse,
         };
         let table = prices::read(&self.file, missing)?;
         let windows = Windows {
@@ -82,7 +109,21 @@ impl Input {
                 Content::LogPrices => prices::Input::LogPrices,
                 Content::Returns => prices::Input::Returns,
             },
+            days: self.days(),
         };
-        prices::windows(&table, &windows)
+        let (stack, gaps) = prices::windows_and_gaps(&table, &windows)?;
+        Ok(Loaded {
+            stack,
+            gaps: self.missing.then_some(gaps),
+        })
+    }
+
+    /// Which days of a window count.
+    pub fn days(&self) -> Days {
+        match self.min_days {
+            _ if !self.missing => Days::All,
+            Some(least) => Days::Common { least },
+            None => Days::common(self.window),
+        }
     }
 }

@@ -3,7 +3,7 @@
 use super::input::Input;
 use super::model::Model;
 use crate::plot::decomposition;
-use denise::Outputs;
+use denise::{Options, Outputs};
 use std::error::Error;
 use std::path::PathBuf;
 
@@ -27,7 +27,7 @@ pub struct Args {
 
 /// Draws.
 pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
-    let stack = args.input.load()?;
+    let stack = args.input.load()?.stack;
     let Some(m) = stack.iter().nth(args.index) else {
         let count = stack.count();
         return Err(format!(
@@ -37,7 +37,12 @@ pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         .into());
     };
     let n = stack.n;
-    let model = args.model.open(Some(n), args.k)?;
+    let model = args.model.open_for(&Options {
+        n,
+        k: args.k.unwrap_or(0),
+        missing: args.input.missing,
+        ..Options::default()
+    })?;
     let (mut l, mut s) = (vec![0.0; n * n], vec![0.0; n * n]);
     let out = Outputs {
         l: Some(&mut l),

@@ -122,6 +122,7 @@ fn last_windows(table: &Table, columns: &[usize]) -> Result<Vec<f64>, Box<dyn Er
         step: STEP,
         kind: Kind::Correlation,
         input: prices::Input::Prices,
+        days: prices::Days::All,
     };
     let all = prices::windows(&part, &how)?;
     Ok(Settings::default().halves(&all)?.1.to_vec())

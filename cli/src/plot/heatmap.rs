@@ -26,14 +26,39 @@ pub(super) const POSITIVE: [[u8; 3]; 5] = [
     [190, 44, 54],
     [108, 12, 34],
 ];
-/// For entries that are not numbers.
+/// For entries that are not numbers, with a line across each cell, so that print without colours tells them apart.
 const GREY: &str = "#9a9a9a";
+/// More cells than this on a side would have lines too thin to see.
+const MOST_LINES: usize = 100;
+/// In cells.
+const LINE: f64 = 0.1;
+/// The square and the words that explain grey cells.
+const KEY: f64 = 11.0;
+const WORDS: f64 = 12.0;
 
 /// The largest magnitude of all values that are numbers: where the scale of colours ends.
 pub(super) fn limit<'a>(values: impl Iterator<Item = &'a f64>) -> f64 {
     values
         .filter(|value| value.is_finite())
         .fold(0.0_f64, |most, value| most.max(value.abs()))
+}
+
+/// Whether a matrix has entries that would be grey.
+pub(super) fn has_grey(n: usize, values: &[f64]) -> bool {
+    values.len() < n * n || values.iter().any(|value| !value.is_finite())
+}
+
+/// What grey cells mean: a cell and words, with its corner at (x, y).
+pub(super) fn key(canvas: &mut Canvas, (x, y): (f64, f64)) {
+    let area = Area {
+        left: x,
+        top: y,
+        right: x + KEY,
+        bottom: y + KEY,
+    };
+    panel(canvas, &area, 1, &[f64::NAN], 1.0);
+    let (x, y) = (x + 1.6 * KEY, y + KEY - 1.2);
+    canvas.text(Text::new(x, y, WORDS, Anchor::Start, "not known"));
 }
 
 /// A matrix as a square of coloured cells. Entries that it lacks or that are not finite are grey. Of a
@@ -43,6 +68,7 @@ pub(super) fn panel(canvas: &mut Canvas, area: &Area, n: usize, values: &[f64], 
     let cells = n.min(MOST_CELLS);
     // Cells of one colour are one path, and neighbours in a row one rectangle: files stay small.
     let mut paths: BTreeMap<Option<i32>, String> = BTreeMap::new();
+    let mut lines = String::new();
     for row in 0..cells {
         let mut column = 0;
         while column < cells {
@@ -59,6 +85,12 @@ pub(super) fn panel(canvas: &mut Canvas, area: &Area, n: usize, values: &[f64], 
                     "M{start} {row}h{run}v1h-{run}z"
                 );
             }
+            if colour.is_none() && cells <= MOST_LINES {
+                let below = row + 1;
+                for start in start..column {
+                    let _ = write!(lines, "M{start} {below}l1 -1");
+                }
+            }
         }
     }
     if cells > 0 {
@@ -72,6 +104,12 @@ pub(super) fn panel(canvas: &mut Canvas, area: &Area, n: usize, values: &[f64], 
         for (level, path) in &paths {
             let fill = level.map_or(GREY.into(), |level| colour(f64::from(level) / LEVELS));
             canvas.raw(format_args!("<path fill=\"{fill}\" d=\"{path}\"/>"));
+        }
+        if !lines.is_empty() {
+            canvas.raw(format_args!(
+                "<path fill=\"none\" stroke=\"#ffffff\" stroke-width=\"{LINE}\" shape-rendering=\"auto\" \
+                 d=\"{lines}\"/>"
+            ));
         }
         canvas.raw(format_args!("</g>"));
     }

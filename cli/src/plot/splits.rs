@@ -2,7 +2,7 @@
 
 use super::Picture;
 use super::area::Area;
-use super::heatmap::{bar, limit, panel};
+use super::heatmap::{bar, has_grey, key, limit, panel};
 use super::svg::{Anchor, Canvas, Text, wrapped};
 
 /// The side of a panel if there is one row of them, and if there are more.
@@ -22,9 +22,11 @@ const BAR: f64 = 12.0;
 /// Right of the bar: its numbers.
 const NUMBERS: f64 = 58.0;
 const CAPTION: f64 = 12.5;
+/// Below the panels: what grey cells mean, if there are any.
+const KEY: f64 = 20.0;
 
 /// M = L + S as three heat maps, white at zero, on one scale. Matrices are n × n, row-major; entries
-/// that a matrix lacks or that are not finite are grey.
+/// that a matrix lacks or that are not finite are grey: they are not known.
 pub(crate) fn decomposition(n: usize, m: &[f64], l: &[f64], s: &[f64], caption: &str) -> Picture {
     comparison(n, m, &[("", l, s)], caption)
 }
@@ -44,14 +46,16 @@ pub(crate) fn comparison(
     let width = end + BAR_GAP + BAR + NUMBERS;
     let step = side + ROW_GAP;
     let bottom = TOP + step * splits.len().max(1) as f64 - ROW_GAP;
+    let parts = || splits.iter().flat_map(|&(_, l, s)| [l, s]).chain([m]);
+    let grey = !splits.is_empty() && parts().any(|values| has_grey(n, values));
+    let under = bottom + if grey { KEY } else { 0.0 };
     let lines = wrapped(caption, CAPTION, width - 2.0 * MARGIN);
     let below = match lines.len() {
         0 => MARGIN,
         count => 18.0 + 1.5 * CAPTION * count as f64,
     };
-    let mut canvas = Canvas::new(width, bottom + below);
-    let parts = splits.iter().flat_map(|&(_, l, s)| [l, s]);
-    let limit = limit([m].into_iter().chain(parts).flatten());
+    let mut canvas = Canvas::new(width, under + below);
+    let limit = limit(parts().flatten());
 
     let left = |column: usize| first + column as f64 * (side + GAP);
     for (column, title) in ["M", "L", "S"].into_iter().enumerate() {
@@ -87,8 +91,11 @@ pub(crate) fn comparison(
         bottom,
     };
     bar(&mut canvas, &scale, limit);
+    if grey {
+        key(&mut canvas, (first, bottom + 8.0));
+    }
     for (at, line) in lines.iter().enumerate() {
-        let y = bottom + 12.0 + 1.5 * CAPTION * (at as f64 + 0.8);
+        let y = under + 12.0 + 1.5 * CAPTION * (at as f64 + 0.8);
         let text = Text::new(width / 2.0, y, CAPTION, Anchor::Middle, line);
         canvas.text(text.within(width - 2.0 * MARGIN));
     }
@@ -143,9 +150,14 @@ mod tests {
     #[test]
     fn signs_show_as_colours_at_their_places() {
         let (m, l, s) = ([0.0, -1.0, 1.0, f64::NAN], [0.0; 4], [0.0; 3]);
-        let image = check(&decomposition(2, &m, &l, &s, "a < b"));
+        let picture = decomposition(2, &m, &l, &s, "a < b");
+        let known = "<title>not known</title>";
+        assert_eq!(picture.svg().matches(known).count(), 1);
+        assert!(!decomposition(2, &l, &l, &l, "").svg().contains(known));
+        let image = check(&picture);
+        // Beside the line across a grey cell.
         let at = |panel: f64, row: f64, column: f64| {
-            let x = MARGIN + panel * (LARGE + GAP) + LARGE * (0.25 + column / 2.0);
+            let x = MARGIN + panel * (LARGE + GAP) + LARGE * (0.33 + column / 2.0);
             let y = TOP + LARGE * (0.25 + row / 2.0);
             let scale = f64::from(super::super::PIXELS);
             let pixel = image.pixel((x * scale) as u32, (y * scale) as u32).unwrap();
@@ -155,6 +167,7 @@ mod tests {
         assert_eq!(at(0.0, 0.0, 1.0), NEGATIVE[4]);
         assert_eq!(at(0.0, 1.0, 0.0), POSITIVE[4]);
         assert_eq!(at(0.0, 1.0, 1.0), [0x9a; 3]);
+        assert_eq!(at(0.0, 1.0, 0.84), [255; 3]); // the line
         assert_eq!(at(1.0, 1.0, 1.0), [255; 3]);
         assert_eq!(at(2.0, 1.0, 1.0), [0x9a; 3]); // s is one entry short
     }

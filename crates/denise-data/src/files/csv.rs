@@ -1,6 +1,7 @@
 //! Numbers in lines and cells.
 
-use super::{FileError, Format, Stack};
+use super::missing::is_missing;
+use super::{FileError, Format, Gaps, Stack};
 use flate2::read::MultiGzDecoder;
 use std::borrow::Cow;
 use std::io::Read;
@@ -14,8 +15,8 @@ const MOST_TEXT: u64 = 1 << 30;
 /// Cells are separated by commas, semicolons, tabs or spaces: whichever the first line uses. Lines that
 /// begin with `#` are comments. A matrix may have a line of headings, and if the first heading is empty,
 /// as tables of labelled rows have it, the first cell of each line is a label.
-pub(super) fn parse(path: &Path, bytes: Vec<u8>) -> Result<Stack, FileError> {
-    stack(path, &text(path, bytes)?)
+pub(super) fn parse(path: &Path, bytes: Vec<u8>, gaps: Gaps) -> Result<Stack, FileError> {
+    stack(path, &text(path, bytes)?, gaps)
 }
 
 /// The contents of a text file, unpacked if its name ends in `.gz`.
@@ -49,7 +50,13 @@ pub(super) fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     (1..)
         .zip(text.lines())
         .map(|(number, line)| (number, line.trim_matches([' ', '\r'])))
-        .filter(|(_, line)| !line.starts_with('#'))
+        .filter(|(_, line)| !is_comment(line))
+}
+
+/// A line that begins with #N/A is none: its first number is missing.
+fn is_comment(line: &str) -> bool {
+    let word = line.get(..4).unwrap_or_default();
+    line.starts_with('#') && !word.eq_ignore_ascii_case("#N/A")
 }
 
 /// What stands between cells.
@@ -73,6 +80,14 @@ impl Separator {
         match [';', '\t', ','].into_iter().find(|&c| has(c)) {
             Some(c) => Separator::Char(c),
             None => Separator::Spaces,
+        }
+    }
+
+    /// Whether a line, as [`lines`] has it, is blank. Between tabs, nothing may stand for numbers that are missing.
+    pub(super) fn is_blank(self, line: &str, gaps: Gaps) -> bool {
+        match self {
+            Separator::Char('\t') if gaps == Gaps::Keep => line.is_empty(),
+            _ => line.trim().is_empty(),
         }
     }
 
@@ -115,7 +130,13 @@ pub(super) fn number(cell: &str) -> Option<f64> {
 /// Why a cell is not a number.
 pub(super) fn not_a_number(cell: &str) -> String {
     if cell.is_empty() {
-        return "the cell is empty; every cell must hold a number".into();
+        return "the cell is empty; fill it in, or take such entries as not known (--missing)"
+            .into();
+    }
+    if is_missing(cell) {
+        return format!(
+            "{cell:?} stands for a number that is missing; fill it in, or take such entries as not known (--missing)"
+        );
     }
     let short: String = cell.chars().take(40).collect();
     match cell.parse::<f64>() {
@@ -131,12 +152,48 @@ pub(super) fn labels_rows(headings: &[Cow<'_, str>]) -> bool {
         && headings[1..].iter().all(|heading| !heading.is_empty())
 }
 
-fn is_heading(cells: &[Cow<'_, str>]) -> bool {
-    let word = |cell: &Cow<'_, str>| !cell.is_empty() && number(cell).is_none();
-    labels_rows(cells) || cells.iter().all(word)
+/// What the first line of a matrix is.
+enum First {
+    /// Names of the columns.
+    Headings,
+    /// Names of the columns, above rows with names of their own.
+    LabelledHeadings,
+    /// Numbers.
+    Row,
+    /// An empty cell and numbers, either of the two above.
+    Unclear,
 }
 
-fn stack(path: &Path, text: &str) -> Result<Stack, FileError> {
+impl First {
+    fn of(cells: &[Cow<'_, str>], gaps: Gaps) -> First {
+        let is_number = |cell: &Cow<'_, str>| number(cell).is_some();
+        if labels_rows(cells) {
+            return match gaps {
+                Gaps::Keep if cells[1..].iter().all(is_number) && !counts_up(&cells[1..]) => {
+                    First::Unclear
+                }
+                _ => First::LabelledHeadings,
+            };
+        }
+        let words = cells
+            .iter()
+            .all(|cell| !cell.is_empty() && !is_number(cell));
+        // NA may be the name of an asset, but hardly of every asset.
+        let missing = gaps == Gaps::Keep && cells.iter().all(|cell| is_missing(cell));
+        match words && !missing {
+            true => First::Headings,
+            false => First::Row,
+        }
+    }
+}
+
+/// Whether these are 0, 1, 2 and so on, as columns without names have it. One 0 alone may be anything.
+fn counts_up(cells: &[Cow<'_, str>]) -> bool {
+    let mut numbered = cells.iter().enumerate();
+    cells.len() > 1 && numbered.all(|(at, cell)| number(cell) == Some(at as f64))
+}
+
+fn stack(path: &Path, text: &str, gaps: Gaps) -> Result<Stack, FileError> {
     let mut stack = Stack {
         n: 0,
         values: Vec::new(),
@@ -144,7 +201,10 @@ fn stack(path: &Path, text: &str) -> Result<Stack, FileError> {
     let mut separator = None;
     let mut block: Option<Block> = None;
     for (line, content) in lines(text) {
-        if content.trim().is_empty() {
+        let blank = separator
+            .unwrap_or_else(|| Separator::of(content))
+            .is_blank(content, gaps);
+        if blank {
             if let Some(block) = block.take() {
                 block.close(path, &mut stack)?;
             }
@@ -153,15 +213,20 @@ fn stack(path: &Path, text: &str) -> Result<Stack, FileError> {
         let cells = separator
             .get_or_insert_with(|| Separator::of(content))
             .cells(content);
-        match &mut block {
-            Some(block) => block.row(path, line, &cells)?,
-            None if is_heading(&cells) => {
-                block = Some(Block::new(line, labels_rows(&cells)));
-            }
-            None => {
-                let mut first = Block::new(line, false);
-                first.row(path, line, &cells)?;
-                block = Some(first);
+        if let Some(block) = &mut block {
+            block.row(path, line, &cells)?;
+            continue;
+        }
+        let first = First::of(&cells, gaps);
+        let labelled = matches!(first, First::LabelledHeadings);
+        let block = block.insert(Block::new(line, labelled, gaps));
+        match first {
+            First::Headings | First::LabelledHeadings => {}
+            First::Row => block.row(path, line, &cells)?,
+            First::Unclear => {
+                let message = "an empty cell before numbers may be an entry that is missing, or stand above the \
+                               names of rows; write NaN if it is an entry, or name the columns with words";
+                return Err(FileError::new(path, message).at_cell(line, 1));
             }
         }
     }
@@ -180,15 +245,18 @@ struct Block {
     line: usize,
     /// Cells at the start of each line to pass over: 1 if rows have labels.
     labels: usize,
+    /// What to do with entries that are missing.
+    gaps: Gaps,
     rows: usize,
     columns: usize,
     values: Vec<f64>,
 }
 
 impl Block {
-    fn new(line: usize, labelled: bool) -> Block {
+    fn new(line: usize, labelled: bool, gaps: Gaps) -> Block {
         Block {
             line,
+            gaps,
             labels: usize::from(labelled),
             rows: 0,
             columns: 0,
@@ -198,9 +266,13 @@ impl Block {
 
     fn row(&mut self, path: &Path, line: usize, cells: &[Cow<'_, str>]) -> Result<(), FileError> {
         for (at, cell) in cells.iter().enumerate().skip(self.labels) {
-            let value = number(cell)
-                .ok_or_else(|| FileError::new(path, not_a_number(cell)).at_cell(line, at + 1))?;
-            self.values.push(value);
+            self.values.push(match number(cell) {
+                Some(value) => value,
+                None if self.gaps == Gaps::Keep && is_missing(cell) => f64::NAN,
+                None => {
+                    return Err(FileError::new(path, not_a_number(cell)).at_cell(line, at + 1));
+                }
+            });
         }
         let columns = cells.len().saturating_sub(self.labels);
         if self.rows > 0 && columns != self.columns {
@@ -249,12 +321,16 @@ mod tests {
     use std::io::Write;
 
     fn good(text: &str) -> (usize, Vec<f64>) {
-        let stack = stack(Path::new("m.csv"), text).unwrap();
+        let stack = read_as(text, Gaps::Refuse).unwrap();
         (stack.n, stack.values)
     }
 
     fn bad(text: &str) -> String {
-        stack(Path::new("m.csv"), text).unwrap_err().to_string()
+        read_as(text, Gaps::Refuse).unwrap_err().to_string()
+    }
+
+    fn read_as(text: &str, gaps: Gaps) -> Result<Stack, FileError> {
+        stack(Path::new("m.csv"), text, gaps)
     }
 
     fn packed(text: &[u8]) -> Vec<u8> {
@@ -310,6 +386,66 @@ mod tests {
     }
 
     #[test]
+    fn every_way_to_say_that_an_entry_is_missing() {
+        for cell in ["", "NaN", "nan", "NA", "null", "N/A", "#N/A", "\"\""] {
+            let text = format!("1,{cell}\n{cell},2\n");
+            let stack = read_as(&text, Gaps::Keep).unwrap();
+            assert_eq!(stack.n, 2, "{cell:?}");
+            assert_eq!((stack.values[0], stack.values[3]), (1.0, 2.0));
+            assert!(stack.values[1].is_nan() && stack.values[2].is_nan());
+            // Without leave, an error says what can be done.
+            let error = bad(&text);
+            assert!(error.starts_with("m.csv:1:2: "), "{error}");
+            assert!(
+                error.ends_with("take such entries as not known (--missing)"),
+                "{error}"
+            );
+        }
+        for cell in ["inf", "-inf", "1e999", "x", "-", "."] {
+            let text = format!("1,{cell}\n{cell},2\n");
+            let error = read_as(&text, Gaps::Keep).unwrap_err().to_string();
+            assert!(error.starts_with("m.csv:1:2: "), "{error}");
+        }
+    }
+
+    #[test]
+    fn lines_of_missing_entries_are_rows_and_not_headings_or_blank() {
+        let count = |text: &str| {
+            let stack = read_as(text, Gaps::Keep).unwrap();
+            assert_eq!(stack.count(), 1, "{text:?}");
+            (stack.n, stack.missing().sum::<usize>())
+        };
+        assert_eq!(count("NaN,NA\nNaN,2\n"), (2, 2));
+        assert_eq!(count(",\n,2\n"), (2, 2));
+        assert_eq!(count("\t\n\t2\n"), (2, 2));
+        assert_eq!(count("1\t\t\n\t\t\n\t\t3\n\n"), (3, 4));
+        assert_eq!(count("NaN nan\nnan 2\n"), (2, 2));
+        // One of the assets is called NA.
+        assert_eq!(count("NA,B\n1,\n,2\n"), (2, 1));
+        assert_eq!(count(",NA,B\nNA,1,\nB,,2\n"), (2, 1));
+        assert_eq!(count(",0,1\n0,1,\n1,,2\n"), (2, 1));
+        // Two matrices, one of which is not known at all.
+        let stack = read_as("1 2\n2 5\n\nNA NA\nNA NA\n", Gaps::Keep).unwrap();
+        assert_eq!(stack.missing().collect::<Vec<_>>(), [0, 3]);
+    }
+
+    #[test]
+    fn an_empty_corner_before_numbers_is_not_guessed_at() {
+        let text = ",0.5,0.3\n0.5,1,0.2\n0.3,0.2,1\n";
+        for text in [text, ",0\n0,1\n"] {
+            let error = read_as(text, Gaps::Keep).unwrap_err().to_string();
+            assert!(
+                error.starts_with("m.csv:1:1: an empty cell before numbers"),
+                "{error}"
+            );
+        }
+        let stack = read_as(&format!("NaN{text}"), Gaps::Keep).unwrap();
+        assert_eq!((stack.n, stack.missing().sum::<usize>()), (3, 1));
+        // Without gaps there is one meaning.
+        assert_eq!(good(text), (2, vec![1.0, 0.2, 0.2, 1.0]));
+    }
+
+    #[test]
     fn compressed_files_and_damaged_ones() {
         let scratch = Scratch::new("csv");
         let whole = packed(b"\xef\xbb\xbf1 2\n2 5\n");
@@ -327,8 +463,10 @@ mod tests {
     #[test]
     fn no_text_makes_it_panic() {
         for text in garbage() {
-            if let Ok(stack) = stack(Path::new("m.csv"), &text) {
-                assert_eq!(stack.values.len(), stack.n * stack.n * stack.count());
+            for gaps in [Gaps::Refuse, Gaps::Keep] {
+                if let Ok(stack) = read_as(&text, gaps) {
+                    assert_eq!(stack.values.len(), stack.n * stack.n * stack.count());
+                }
             }
         }
     }

@@ -2,6 +2,7 @@
 
 mod csv;
 mod error;
+mod missing;
 pub mod npy;
 pub mod prices;
 mod replace;
@@ -13,22 +14,42 @@ pub use error::FileError;
 pub use replace::replace;
 pub use stack::Stack;
 
+use missing::Gaps;
 use std::fs;
 use std::path::Path;
 
 /// Reads one matrix or a stack of them from a `.npy`, `.csv` or `.csv.gz` file.
 pub fn read(path: &Path) -> Result<Stack, FileError> {
+    open(path, Gaps::Refuse)
+}
+
+/// The same, but entries may be missing, and are NaN then. In a CSV file they are empty cells, or say NA, NaN, null,
+/// N/A or #N/A.
+pub fn read_with_gaps(path: &Path) -> Result<Stack, FileError> {
+    open(path, Gaps::Keep)
+}
+
+/// [`read`] from what the file holds; its name tells the format.
+pub fn parse(path: &Path, bytes: Vec<u8>) -> Result<Stack, FileError> {
+    parse_as(path, bytes, Gaps::Refuse)
+}
+
+/// [`read_with_gaps`] from what the file holds.
+pub fn parse_with_gaps(path: &Path, bytes: Vec<u8>) -> Result<Stack, FileError> {
+    parse_as(path, bytes, Gaps::Keep)
+}
+
+fn open(path: &Path, gaps: Gaps) -> Result<Stack, FileError> {
     if Format::of(path).is_none() {
         return Err(unknown(path));
     }
-    parse(path, contents(path)?)
+    parse_as(path, contents(path)?, gaps)
 }
 
-/// The same from what the file holds; its name tells the format.
-pub fn parse(path: &Path, bytes: Vec<u8>) -> Result<Stack, FileError> {
+fn parse_as(path: &Path, bytes: Vec<u8>, gaps: Gaps) -> Result<Stack, FileError> {
     match Format::of(path) {
-        Some(Format::Npy) => npy::parse(path, &bytes),
-        Some(Format::Csv | Format::CsvGz) => csv::parse(path, bytes),
+        Some(Format::Npy) => npy::parse(path, &bytes, gaps),
+        Some(Format::Csv | Format::CsvGz) => csv::parse(path, bytes, gaps),
         None => Err(unknown(path)),
     }
 }

@@ -2,7 +2,7 @@
 
 mod header;
 
-use super::{FileError, Stack, replace};
+use super::{FileError, Gaps, Stack, replace};
 use header::Header;
 use std::path::Path;
 
@@ -10,8 +10,8 @@ const MAGIC: &[u8] = b"\x93NUMPY";
 
 /// Reads an array of shape (n, n) or (count, n, n), in `float32` or `float64`, of any byte order and
 /// layout.
-pub(super) fn parse(path: &Path, bytes: &[u8]) -> Result<Stack, FileError> {
-    stack(bytes).map_err(|message| FileError::new(path, message))
+pub(super) fn parse(path: &Path, bytes: &[u8], gaps: Gaps) -> Result<Stack, FileError> {
+    stack(bytes, gaps).map_err(|message| FileError::new(path, message))
 }
 
 /// Writes an array as `float64` in C order, format 1.0.
@@ -52,7 +52,7 @@ fn product(shape: &[usize]) -> Option<usize> {
         .try_fold(1_usize, |all, &size| all.checked_mul(size))
 }
 
-fn stack(bytes: &[u8]) -> Result<Stack, String> {
+fn stack(bytes: &[u8], gaps: Gaps) -> Result<Stack, String> {
     let (text, data) = split(bytes)?;
     let header = Header::parse(text)?;
     let (count, n) = match header.shape[..] {
@@ -90,11 +90,19 @@ fn stack(bytes: &[u8]) -> Result<Stack, String> {
     } else {
         stored
     };
-    if let Some(at) = values.iter().position(|value| !value.is_finite()) {
+    let bad = |value: &f64| match gaps {
+        Gaps::Refuse => !value.is_finite(),
+        Gaps::Keep => value.is_infinite(),
+    };
+    if let Some(at) = values.iter().position(bad) {
         let (matrix, row, column) = (at / (n * n), at / n % n, at % n);
+        let rule = match values[at].is_nan() {
+            true => "; fill it in, or take such entries as not known (--missing)",
+            false => "; every entry must be a finite number",
+        };
+        let value = values[at];
         return Err(format!(
-            "entry [{matrix}, {row}, {column}] is {}; every entry must be a finite number",
-            values[at]
+            "entry [{matrix}, {row}, {column}] is {value}{rule}"
         ));
     }
     Ok(Stack { n, values })
@@ -134,6 +142,10 @@ mod tests {
     use super::super::read;
     use super::super::testing::{Scratch, message};
     use super::*;
+
+    fn stack(bytes: &[u8]) -> Result<Stack, String> {
+        super::stack(bytes, Gaps::Refuse)
+    }
 
     fn file(version: u8, header: &str, data: &[u8]) -> Vec<u8> {
         let mut bytes = [MAGIC, &[version, 0]].concat();
@@ -218,7 +230,22 @@ mod tests {
         assert!(stack(b"PK\x03\x04").unwrap_err().contains("not a NumPy"));
         let header = "{'descr': '<f8', 'fortran_order': False, 'shape': (1, 1)}";
         let error = stack(&file(1, header, &f64::NAN.to_le_bytes())).unwrap_err();
-        assert!(error.contains("entry [0, 0, 0] is NaN"));
+        assert!(error.contains("entry [0, 0, 0] is NaN; fill it in, or take"));
+    }
+
+    #[test]
+    fn nan_is_kept_where_gaps_are_allowed_and_infinity_never() {
+        let header = "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 2)}";
+        let array = |values: [f64; 4]| file(1, header, &values.map(f64::to_le_bytes).concat());
+        let read = |bytes: &[u8]| super::stack(bytes, Gaps::Keep);
+        let values = read(&array([1.0, f64::NAN, f64::NAN, 2.0])).unwrap().values;
+        assert_eq!((values[0], values[3]), (1.0, 2.0));
+        assert!(values[1].is_nan() && values[2].is_nan());
+        for bad in [f64::INFINITY, f64::NEG_INFINITY] {
+            let error = read(&array([1.0, f64::NAN, bad, 2.0])).unwrap_err();
+            assert!(error.starts_with("entry [0, 1, 0] is "), "{error}");
+            assert!(error.contains("must be a finite number"), "{error}");
+        }
     }
 
     #[test]

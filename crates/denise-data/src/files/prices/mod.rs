@@ -1,8 +1,9 @@
 //! From a table of prices or returns to the covariance of each window of days.
 
 mod correlation;
+mod pairwise;
 mod table;
 mod windows;
 
 pub use table::{Missing, Table, parse, read};
-pub use windows::{Input, Kind, Windows, windows};
+pub use windows::{Days, Gaps, Input, Kind, Windows, windows, windows_and_gaps};

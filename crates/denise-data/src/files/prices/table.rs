@@ -1,6 +1,7 @@
 //! A table of numbers under headings, with dates or without.
 
 use super::super::csv::{self, Separator};
+use super::super::missing::{self, is_missing};
 use super::super::{FileError, Format, contents};
 use std::path::{Path, PathBuf};
 
@@ -9,7 +10,7 @@ use std::path::{Path, PathBuf};
 pub struct Table {
     /// The headings of the columns of numbers.
     pub names: Vec<String>,
-    /// The numbers, row by row; all are finite.
+    /// The numbers, row by row. All are finite, but for NaN where [`Missing::Keep`] allows it: these are not known.
     pub values: Vec<f64>,
     pub(super) path: PathBuf,
     /// The line of each row in the file, from 1.
@@ -25,6 +26,8 @@ pub enum Missing {
     Refuse,
     /// Leave out the row. A return then spans the gap.
     DropRow,
+    /// Take the number as NaN: not known. Returns into it and out of it are not known either.
+    Keep,
 }
 
 impl Table {
@@ -54,13 +57,19 @@ pub fn parse(path: &Path, bytes: Vec<u8>, missing: Missing) -> Result<Table, Fil
 }
 
 fn table(path: &Path, text: &str, missing: Missing) -> Result<Table, FileError> {
-    let mut lines = csv::lines(text).filter(|(_, line)| !line.trim().is_empty());
-    let Some((first_line, first)) = lines.next() else {
+    let mut lines = csv::lines(text);
+    let Some((first_line, first)) = lines.find(|(_, line)| !line.trim().is_empty()) else {
         return Err(FileError::new(path, "the file is empty"));
     };
     let separator = Separator::of(first);
     let headings = separator.cells(first);
-    let rows: Vec<(usize, &str)> = lines.collect();
+    let gaps = match missing {
+        Missing::Keep => missing::Gaps::Keep,
+        Missing::Refuse | Missing::DropRow => missing::Gaps::Refuse,
+    };
+    let rows: Vec<(usize, &str)> = lines
+        .filter(|(_, line)| !separator.is_blank(line, gaps))
+        .collect();
     let dated = csv::labels_rows(&headings) || is_date(&headings[0]) || {
         // The first cell that is there tells whether the column holds numbers.
         let mut column = rows
@@ -108,14 +117,18 @@ fn table(path: &Path, text: &str, missing: Missing) -> Result<Table, FileError> 
                 None if !is_missing(cell) => {
                     return Err(FileError::new(path, csv::not_a_number(cell)).at_cell(line, at + 1));
                 }
-                None if missing == Missing::Refuse => {
-                    let message = format!(
-                        "the number for {:?} is missing; fill it in, or ask for such rows to be dropped",
-                        headings[at]
-                    );
-                    return Err(FileError::new(path, message).at_cell(line, at + 1));
-                }
-                None => whole = false,
+                None => match missing {
+                    Missing::Refuse => {
+                        let message = format!(
+                            "the number for {:?} is missing; fill it in, take it as not known (--missing), or drop \
+                             such rows (--drop-missing)",
+                            headings[at]
+                        );
+                        return Err(FileError::new(path, message).at_cell(line, at + 1));
+                    }
+                    Missing::DropRow => whole = false,
+                    Missing::Keep => table.values.push(f64::NAN),
+                },
             }
         }
         if whole {
@@ -131,12 +144,6 @@ fn is_date(heading: &str) -> bool {
     ["date", "time", "datetime", "timestamp"]
         .iter()
         .any(|word| heading.eq_ignore_ascii_case(word))
-}
-
-fn is_missing(cell: &str) -> bool {
-    ["", "NA", "NaN", "null", "N/A", "#N/A"]
-        .iter()
-        .any(|word| cell.eq_ignore_ascii_case(word))
 }
 
 #[cfg(test)]
@@ -168,6 +175,28 @@ mod tests {
         );
         let dropped = super::table(Path::new("p.csv"), text, Missing::DropRow).unwrap();
         assert_eq!(dropped.values, [3.0, 4.0]);
+    }
+
+    #[test]
+    fn missing_cells_are_kept_as_nan_and_so_are_their_rows() {
+        let text = "a\tb\n1\t2\n\t\n\n#N/A\tnull\n5\t6\n";
+        let table = |missing| super::table(Path::new("p.csv"), text, missing).unwrap();
+        let kept = table(Missing::Keep);
+        assert_eq!(kept.lines, [2, 3, 5, 6]);
+        let known: Vec<f64> = kept
+            .values
+            .iter()
+            .copied()
+            .filter(|x| !x.is_nan())
+            .collect();
+        assert_eq!((kept.values.len(), known), (8, vec![1.0, 2.0, 5.0, 6.0]));
+        assert!(kept.values[2..6].iter().all(|x| x.is_nan()));
+        assert_eq!(table(Missing::DropRow).values, [1.0, 2.0, 5.0, 6.0]);
+        for word in ["inf", "x", "1e999"] {
+            let text = format!("d,a\nx,1\ny,{word}\n");
+            let error = super::table(Path::new("p.csv"), &text, Missing::Keep).unwrap_err();
+            assert!(error.to_string().starts_with("p.csv:3:2: "), "{error}");
+        }
     }
 
     #[test]
