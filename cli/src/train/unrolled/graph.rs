@@ -148,18 +148,19 @@ impl Graph {
         let b = u.clone().matmul(w.clone() * r.clone())
             + u.clone() * (beyond.clone() * diagonal.clone());
         let products = self.products(u);
+        let nothing = m.known.as_ref().map(|known| known.nothing.clone());
         let d = match curvature {
             // W is symmetric.
             Curvature::Own => {
                 let a = products.clone().matmul(w) + products * beyond;
-                self.solve(&a, b)
+                self.solve(&a, b, nothing)
             }
             Curvature::Shared => {
                 let mut weight = (w.sum_dim(1) + beyond).div_scalar(n);
-                if let Some(known) = &m.known {
-                    weight = weight + known.nothing.clone();
+                if let Some(nothing) = nothing {
+                    weight = weight + nothing;
                 }
-                self.solve(&products.sum_dim(2), b) / weight
+                self.solve(&products.sum_dim(2), b, None) / weight
             }
         };
         let limit = size
@@ -188,7 +189,8 @@ impl Graph {
 
     /// Solves (A + ridge·tr(A)·I) x = b for each row of U, through L D Lᵀ. The lower triangle of A, column by column, is
     /// B×k(k+1)/2×n, or B×k(k+1)/2×1 if all rows share it; b and x are B×k×n.
-    fn solve(&self, a: &Tensor<3>, mut b: Tensor<3>) -> Tensor<3> {
+    /// Rows of which `nothing` is known have a system of zeros; with one on its diagonal their slopes are finite.
+    fn solve(&self, a: &Tensor<3>, mut b: Tensor<3>, nothing: Option<Tensor<3>>) -> Tensor<3> {
         let k = self.k;
         let begin = |j: usize| j * k - j * j.saturating_sub(1) / 2;
         let mut columns: Vec<Tensor<3>> = (0..k)
@@ -197,7 +199,10 @@ impl Graph {
         let pivot = |column: &Tensor<3>| column.clone().narrow(1, 0, 1);
         let trace = columns.iter().map(pivot).reduce(|sum, x| sum + x);
         let trace = trace.expect("k is at least 1");
-        let shift = trace.clone().mul_scalar(RIDGE).add_scalar(TINY);
+        let mut shift = trace.clone().mul_scalar(RIDGE).add_scalar(TINY);
+        if let Some(nothing) = nothing {
+            shift = shift + nothing;
+        }
         let least = trace.mul_scalar(0.1 * RIDGE).add_scalar(TINY);
         // What L D z = b gives, and for each column but the last what is below the diagonal of L.
         let (mut z, mut below) = (Vec::new(), Vec::new());
@@ -411,6 +416,49 @@ mod tests {
                     assert!(error < 1e-3, "n = {n}, k = {k}, matrix {i}: {error}");
                 }
             }
+        }
+    }
+
+    /// Of the mean L², by all free numbers of mending layers; nothing is known of some rows.
+    #[test]
+    fn its_slopes_are_those_of_what_is_specified_where_entries_are_missing() {
+        let device = Device::flex().autodiff();
+        let kinds = ["normal 0.90 missing rows 2:0", "normal 0.80 missing 0.20"];
+        let kinds = kinds.map(|kind| kind.parse::<Kind>().unwrap());
+        let (n, k) = (12, 3);
+        let (mend, layers) = (initial(2, 0), initial(4, 2));
+        let m = samples(n, k, &kinds, 1, 0, 40).m;
+        let batch = Batches::new(n, k, &device).make(&m, None);
+        let learner = Unrolled::mending(&mend, &layers, &[(n, k)], &Device::flex());
+        let mut squares = |l: Tensor<3>| Ok((l.clone() * l).mean());
+        let slopes = learner.gradient(&learner.initial(), &batch, &mut squares);
+        let slopes = slopes.unwrap().1;
+        let loss = |mend: &[Layer]| {
+            let network = reference::Network {
+                layers: &layers,
+                mend,
+                ..reference::Network::default()
+            };
+            let each = m.chunks_exact(n * n).map(|m| {
+                let m = DMatrix::from_row_slice(n, n, m);
+                (network.decompose(&m, k).l / reference::scale(&m)).norm_squared()
+            });
+            each.sum::<f64>() / m.len() as f64
+        };
+        let largest = slopes.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
+        assert!(largest > 0.0);
+        for (place, &slope) in slopes.iter().enumerate() {
+            let (t, e) = (place / WEIGHTS, place % WEIGHTS);
+            let at = |h: f64| {
+                let mut mend = mend.clone();
+                let mut numbers = free(&mend[t]);
+                numbers[e] += h;
+                mend[t] = layer(mend[t].curvature, &numbers);
+                loss(&mend)
+            };
+            let want = (at(1e-4) - at(-1e-4)) / 2e-4;
+            let error = (slope - want).abs() / largest;
+            assert!(error < 1e-3, "layer {t}, number {e}: {slope} {want}");
         }
     }
 
