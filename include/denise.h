@@ -151,7 +151,8 @@ typedef struct denise_report {
   float residual;
   // Share of entries with |S_ij| <= 0.01 * tr(M)/n, from 0 to 1.
   float sparsity;
-  // DENISE_OK, or DENISE_ERR_NOT_FINITE if this matrix contains NaN or infinity. All floats here are then NaN.
+  // DENISE_OK, or DENISE_ERR_NOT_FINITE if this matrix contains infinity, or NaN without DENISE_FLAG_MISSING. All
+  // floats here are then NaN.
   int32_t status;
   // Size of the last step, ||U_T - U_(T-1)||_F / ||U_T||_F. Small means that more layers would not change the
   // answer. 0 if U is zero, and for a dense network, which takes no steps.
@@ -159,8 +160,9 @@ typedef struct denise_report {
   // Smallest S_ii / M_ii, over all i with M_ii > 0. Negative means that L explains more than all of a variance. 0 if
   // no M_ii is positive.
   float least_specific;
-  // Entries of the lower triangle that were NaN and taken as unknown. Always 0 in this version, in which NaN is an
-  // error.
+  // Entries of the lower triangle that were NaN and taken as not known; 0 without DENISE_FLAG_MISSING. The figures
+  // above are about the known entries: l1, residual and sparsity count those only, tr(M)/n is the mean of the known
+  // variances, and least_specific is over them.
   uint32_t missing;
   // i*n + j of the first entry M_ij, row by row in the lower triangle, that made the status DENISE_ERR_NOT_FINITE.
   // UINT32_MAX if there is none.
@@ -189,7 +191,7 @@ typedef struct denise_report {
 // Sizes do not fit each other, or their product overflows. No output was written.
 #define DENISE_ERR_SHAPE 6
 
-// At least one matrix contains NaN or infinity. All others were split.
+// At least one matrix contains infinity, or NaN without DENISE_FLAG_MISSING. All others were split.
 #define DENISE_ERR_NOT_FINITE 7
 
 // There is not enough memory, or no thread can be started.
@@ -252,7 +254,8 @@ const char *denise_kernel(const struct denise_model *model);
 // - The columns of u are orthogonal, the longest first, and the entry of largest size in each is positive. (A dense
 //   network gives the u that it computes.)
 // - A matrix with NaN or infinity gets NaN in all its outputs. The others are split, and the call returns
-//   DENISE_ERR_NOT_FINITE.
+//   DENISE_ERR_NOT_FINITE. With DENISE_FLAG_MISSING a NaN is an entry that is not known, and no error: l and u are
+//   complete, and s is NaN where m is.
 // - Results are the same, to the bit, for any count, any place in the batch and any number of threads.
 // - Finite input gives finite output. What would overflow becomes the largest finite value; with the built-in network
 //   this takes entries above 1e-5 of that value.

@@ -137,6 +137,21 @@ fn a_dense_network_is_not_careful() {
 }
 
 #[test]
+fn a_dense_network_needs_every_entry() {
+    let options = Options {
+        missing: true,
+        ..Options::default()
+    };
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../tests/data/onnx/keras_paper.onnx"
+    );
+    let (status, message) = status(Model::load(path, &options));
+    assert_eq!(status, Status::Unsupported);
+    assert!(message.contains("DENISE_FLAG_MISSING"), "{message}");
+}
+
+#[test]
 fn an_unrolled_network_has_no_halves() {
     let options = Options {
         half_weights: true,

@@ -277,7 +277,7 @@ impl<F: Real> Engine<F> {
             }
             if let Some(s) = &mut group.out.s {
                 if holes.is_some() {
-                    missing::mark(vectors, raw, c);
+                    missing::replace(vectors, raw, F::NAN, c);
                 }
                 shape.unpack(c, s);
             }

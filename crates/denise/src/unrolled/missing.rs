@@ -7,7 +7,7 @@
 use super::buffers::Buffers;
 use super::shape::{Influence, Layout, Shape, Terms};
 use super::triangle::triangle;
-use crate::simd::{Real, Vector, Vectors};
+use crate::simd::{Vector, Vectors};
 use fearless_simd::Select;
 
 /// How much is missing in each matrix of a group.
@@ -22,8 +22,21 @@ pub(super) struct Holes<V> {
 impl<V: Vector> Holes<V> {
     /// Finds NaN in `buffers.raw`, for which `buffers.m` gets zeros, and writes `buffers.known`. `ones` is a column of
     /// ones, for `Pack::spread`.
-    #[inline(always)]
+    #[inline(never)]
     pub(super) fn find(
+        shape: impl Shape<V>,
+        ones: &[V::Scalar],
+        buffers: &mut Buffers<'_, V>,
+    ) -> Holes<V> {
+        shape.vectors().vectorize(
+            #[inline(always)]
+            || Holes::find_there(shape, ones, buffers),
+        )
+    }
+
+    /// [`Holes::find`], to be inlined where the instruction set is enabled.
+    #[inline(always)]
+    fn find_there(
         shape: impl Shape<V>,
         ones: &[V::Scalar],
         buffers: &mut Buffers<'_, V>,
@@ -54,9 +67,7 @@ impl<V: Vector> Holes<V> {
             #[inline(always)]
             |at| vectors.load(&known[at]),
         );
-        for (row, sum) in sums.iter_mut().enumerate() {
-            shape.diagonal(known, row).store_array(sum);
-        }
+        diagonal(shape, known, sums);
         Holes {
             pairs: vectors.number(n * (n - 1.0) / 2.0) - pairs,
             variances: vectors.number(n) - shape.sum(sums),
@@ -106,35 +117,79 @@ pub(super) fn or_zero<V: Vector>(vectors: Vectors<V>, x: V) -> V {
     x.simd_eq(x).select(x, vectors.zero())
 }
 
+/// The diagonal of a matrix, a number for every row. Not inlined, since in the single shape it is much code.
+#[inline(never)]
+pub(super) fn diagonal<V: Vector>(
+    shape: impl Shape<V>,
+    matrix: &[V::Array],
+    numbers: &mut [V::Array],
+) {
+    shape.vectors().vectorize(
+        #[inline(always)]
+        || {
+            for row in 0..shape.rows() {
+                shape.diagonal(matrix, row).store_array(&mut numbers[row]);
+            }
+        },
+    );
+}
+
+/// Writes the diagonal of a matrix.
+#[inline(never)]
+fn set_diagonal<V: Vector>(shape: impl Shape<V>, matrix: &mut [V::Array], numbers: &[V::Array]) {
+    let vectors = shape.vectors();
+    vectors.vectorize(
+        #[inline(always)]
+        || {
+            for row in 0..shape.rows() {
+                shape.set_diagonal(matrix, row, vectors.load(&numbers[row]));
+            }
+        },
+    );
+}
+
 /// An asset of which nothing is known but, perhaps, its variance is nothing to the network: M̂_ii becomes unknown, too.
 /// Writes `buffers.shares`.
-#[inline(always)]
+#[inline(never)]
 pub(super) fn leave_out<V: Vector>(
     shape: impl Shape<V>,
     ones: &[V::Scalar],
     buffers: &mut Buffers<'_, V>,
 ) {
     let vectors = shape.vectors();
-    let (zero, one) = (vectors.zero(), vectors.one());
-    let Buffers {
-        m,
-        known,
-        sums,
-        norms,
-        shares,
-        ..
-    } = buffers;
-    shape.spread(1, ones, norms);
-    shape.multiply(1, known, norms, sums);
-    for row in 0..shape.rows() {
-        let count = vectors.load(&sums[row]);
-        (one / count.max(one)).store_array(&mut shares[row]);
-        let own = shape.diagonal(known, row);
-        let alone = count.simd_eq(own);
-        shape.set_diagonal(known, row, alone.select(zero, own));
-        let variance = shape.diagonal(m, row);
-        shape.set_diagonal(m, row, alone.select(zero, variance));
-    }
+    vectors.vectorize(
+        #[inline(always)]
+        || {
+            let (zero, one) = (vectors.zero(), vectors.one());
+            let Buffers {
+                m,
+                known,
+                sums,
+                norms,
+                trust,
+                sizes,
+                shares,
+                ..
+            } = buffers;
+            shape.spread(1, ones, norms);
+            shape.multiply(1, known, norms, sums);
+            let (own, variance) = (trust, sizes);
+            diagonal(shape, known, own);
+            diagonal(shape, m, variance);
+            for row in 0..shape.rows() {
+                let count = vectors.load(&sums[row]);
+                (one / count.max(one)).store_array(&mut shares[row]);
+                let there = vectors.load(&own[row]);
+                let alone = count.simd_eq(there);
+                let there: V = alone.select(zero, there);
+                let x: V = alone.select(zero, vectors.load(&variance[row]));
+                there.store_array(&mut own[row]);
+                x.store_array(&mut variance[row]);
+            }
+            set_diagonal(shape, known, own);
+            set_diagonal(shape, m, variance);
+        },
+    );
 }
 
 /// What `Weigh::accumulate` computes, from known entries only. `ones` is for `Pack::spread`.
@@ -163,20 +218,19 @@ pub(super) fn accumulate<V: Vector>(
                 sums,
                 trust,
             } = terms;
-            shape.residual(k, m, u, c);
-            for (c, known) in c.iter_mut().zip(known) {
-                (vectors.load(c) * vectors.load(known)).store_array(c);
-            }
+            shape.residual(k, m, known, u, c);
             let r = &*c;
             shape.sum_pairs(
                 sums,
                 #[inline(always)]
                 |at| vectors.load(&r[at]).abs(),
             );
-            // Weights are made as if all entries were pairs; what the diagonal has is kept until then.
-            for (row, trust) in trust.iter_mut().enumerate() {
-                shape.diagonal(c, row).store_array(trust);
-            }
+            // Weights are made as if all entries were pairs; what the diagonal has is kept until then. A and b, which
+            // are written last, have room for it.
+            diagonal(shape, c, trust);
+            let (of_m, of_known) = (&mut a[..shape.rows()], &mut b[..shape.rows()]);
+            diagonal(shape, m, of_m);
+            diagonal(shape, known, of_known);
             for ((w, c), known) in w.iter_mut().zip(c.iter_mut()).zip(known) {
                 let x = vectors.load(c);
                 let weight = influence.scale / x.mul_add(x, influence.scale);
@@ -184,13 +238,15 @@ pub(super) fn accumulate<V: Vector>(
                 weight.store_array(w);
                 (weight * x).store_array(c);
             }
-            for (row, trust) in trust.iter().enumerate() {
-                let x = vectors.load(trust);
-                let weight = influence.of_diagonal(vectors, shape.diagonal(m, row), x);
-                let weight = weight * shape.diagonal(known, row);
-                shape.set_diagonal(w, row, weight);
-                shape.set_diagonal(c, row, weight * x);
+            for row in 0..shape.rows() {
+                let x = vectors.load(&trust[row]);
+                let weight = influence.of_diagonal(vectors, vectors.load(&of_m[row]), x);
+                let weight = weight * vectors.load(&of_known[row]);
+                weight.store_array(&mut of_m[row]);
+                (weight * x).store_array(&mut of_known[row]);
             }
+            set_diagonal(shape, w, of_m);
+            set_diagonal(shape, c, of_known);
             shape.multiply(k, c, u, b);
             match own {
                 Some(p) => shape.multiply(triangle(k), w, p, a),
@@ -210,13 +266,23 @@ pub(super) fn accumulate<V: Vector>(
     );
 }
 
-/// S is not known where M is not. `s` is that of M with any number there.
-#[inline(always)]
-pub(super) fn mark<V: Vector>(vectors: Vectors<V>, raw: &[V::Array], s: &mut [V::Array]) {
-    let nan = vectors.splat(V::Scalar::NAN);
-    for (raw, s) in raw.iter().zip(s) {
-        let (x, rest) = (vectors.load(raw), vectors.load(s));
-        let rest: V = x.simd_eq(x).select(rest, nan);
-        rest.store_array(s);
-    }
+/// Puts `other` where M is not known: NaN into S, zero into what is summed.
+#[inline(never)]
+pub(super) fn replace<V: Vector>(
+    vectors: Vectors<V>,
+    raw: &[V::Array],
+    other: V::Scalar,
+    s: &mut [V::Array],
+) {
+    vectors.vectorize(
+        #[inline(always)]
+        || {
+            let other = vectors.splat(other);
+            for (raw, s) in raw.iter().zip(s) {
+                let (x, rest) = (vectors.load(raw), vectors.load(s));
+                let rest: V = x.simd_eq(x).select(rest, other);
+                rest.store_array(s);
+            }
+        },
+    );
 }

@@ -2,7 +2,7 @@
 
 use super::balance::restore;
 use super::buffers::Buffers;
-use super::missing::{Holes, or_zero};
+use super::missing::{Holes, replace};
 use super::shape::Shape;
 use super::triangle::triangle;
 use crate::batch::{Report, SPARSITY_EPSILON};
@@ -95,10 +95,7 @@ pub(super) fn report<V: Vector>(
     let mut entries = vectors.number((shape.n() * shape.n()) as f64);
     let mut missing = zero;
     if let Some(holes) = holes {
-        super::missing::mark(vectors, raw, c);
-        for c in c.iter_mut() {
-            or_zero(vectors, vectors.load(c)).store_array(c);
-        }
+        replace(vectors, raw, V::Scalar::ZERO, c);
         entries = holes.known_entries(shape);
         missing = holes.count();
     }

@@ -130,8 +130,15 @@ impl<V: Vector> Influence<V> {
 
 /// The result.
 pub(super) trait Split<V: Vector>: Layout<V> {
-    /// R = M̂ − U Uᵀ, rounded as [`Weigh::accumulate`] does.
-    fn residual(self, k: usize, m: &[V::Array], u: &[V::Array], r: &mut [V::Array]);
+    /// `known` (M̂ − U Uᵀ), entry by entry, rounded as [`Weigh::accumulate`] does.
+    fn residual(
+        self,
+        k: usize,
+        m: &[V::Array],
+        known: &[V::Array],
+        u: &[V::Array],
+        r: &mut [V::Array],
+    );
     /// L = `scale` U Uᵀ and S = M − L, both saturating at the largest finite value.
     fn split(
         self,

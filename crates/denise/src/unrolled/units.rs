@@ -4,6 +4,7 @@
 //! positive gets zeros. One whose variance is not known gets a unit in which its correlations are of usual size.
 
 use super::buffers::Buffers;
+use super::missing::diagonal;
 use super::scale::Scale;
 use super::shape::Shape;
 use super::{LEAST_SIZE, USUAL_CORRELATION};
@@ -44,8 +45,17 @@ pub(super) fn standardise<V: Vector>(
 
 /// Where a variance is not known, a unit from what is known of pairs with assets that have one: its reciprocal goes to
 /// `buffers.norms`, where those of the others are, and the unit itself to `buffers.roots`.
-#[inline(always)]
+#[inline(never)]
 fn without_variance<V: Vector>(shape: impl Shape<V>, buffers: &mut Buffers<'_, V>) {
+    shape.vectors().vectorize(
+        #[inline(always)]
+        || units_from_pairs(shape, buffers),
+    );
+}
+
+/// [`without_variance`], to be inlined where the instruction set is enabled.
+#[inline(always)]
+fn units_from_pairs<V: Vector>(shape: impl Shape<V>, buffers: &mut Buffers<'_, V>) {
     let vectors = shape.vectors();
     let (zero, one) = (vectors.zero(), vectors.one());
     let Buffers {
@@ -71,11 +81,12 @@ fn without_variance<V: Vector>(shape: impl Shape<V>, buffers: &mut Buffers<'_, V
     shape.multiply(1, known, measured, trust);
     let usual = vectors.number(USUAL_CORRELATION);
     let least = vectors.number(LEAST_SIZE);
+    diagonal(shape, known, roots);
     for row in 0..shape.rows() {
         let (sum, count) = (vectors.load(&sums[row]), vectors.load(&trust[row]));
         let inverse = usual * count / sum.max(least);
         let inverse: V = sum.simd_gt(least).select(inverse, zero);
-        let has_variance = shape.diagonal(known, row).simd_gt(zero);
+        let has_variance = vectors.load(&roots[row]).simd_gt(zero);
         let inverse: V = has_variance.select(vectors.load(&norms[row]), inverse);
         inverse.store_array(&mut norms[row]);
         let unit: V = inverse.simd_gt(zero).select(one / inverse, zero);

@@ -8,7 +8,14 @@ use crate::unrolled::triangle::triangle;
 
 impl<V: Vector> Split<V> for Lanes<V> {
     #[inline(never)]
-    fn residual(self, k: usize, m: &[V::Array], u: &[V::Array], r: &mut [V::Array]) {
+    fn residual(
+        self,
+        k: usize,
+        m: &[V::Array],
+        known: &[V::Array],
+        u: &[V::Array],
+        r: &mut [V::Array],
+    ) {
         by_one::<3, V>(
             self.vectors,
             k,
@@ -16,9 +23,11 @@ impl<V: Vector> Split<V> for Lanes<V> {
             move |k| {
                 let vectors = self.vectors;
                 let (m, r) = (m.as_chunks::<ENTRIES>().0, r.as_chunks_mut::<ENTRIES>().0);
+                let known = known.as_chunks::<ENTRIES>().0;
                 for (i, rows) in u.chunks_exact(SIDE * k).enumerate() {
                     for (j, columns) in u.chunks_exact(SIDE * k).take(i + 1).enumerate() {
                         let (m, r) = (&m[triangle(i) + j], &mut r[triangle(i) + j]);
+                        let known = &known[triangle(i) + j];
                         for at in 0..ENTRIES {
                             let (own, other) = (at / SIDE * k, at % SIDE * k);
                             let mut x = vectors.load(&m[at]);
@@ -26,7 +35,7 @@ impl<V: Vector> Split<V> for Lanes<V> {
                                 let own = -vectors.load(&rows[own + a]);
                                 x = own.mul_add(vectors.load(&columns[other + a]), x);
                             }
-                            x.store_array(&mut r[at]);
+                            (x * vectors.load(&known[at])).store_array(&mut r[at]);
                         }
                     }
                 }

@@ -7,7 +7,14 @@ use crate::unrolled::shape::{Layout, Split};
 
 impl<V: Vector> Split<V> for Single<V> {
     #[inline(never)]
-    fn residual(self, k: usize, m: &[V::Array], u: &[V::Array], r: &mut [V::Array]) {
+    fn residual(
+        self,
+        k: usize,
+        m: &[V::Array],
+        known: &[V::Array],
+        u: &[V::Array],
+        r: &mut [V::Array],
+    ) {
         by_one::<3, V>(
             self.vectors,
             k,
@@ -26,7 +33,7 @@ impl<V: Vector> Split<V> for Single<V> {
                                 let own = -vectors.load(&own[v * k + a]);
                                 x = own.mul_add(other, x);
                             }
-                            x.store_array(&mut r[at]);
+                            (x * vectors.load(&known[at])).store_array(&mut r[at]);
                         }
                     }
                 }
