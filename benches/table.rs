@@ -6,8 +6,8 @@ mod matrices;
 mod measure;
 
 use denise::{
-    DENISE_OK, denise_decompose_batch, denise_free, denise_kernel, denise_load, denise_model,
-    denise_options, denise_options_init,
+    DENISE_FLAG_MISSING, DENISE_OK, denise_decompose_batch, denise_free, denise_kernel,
+    denise_load, denise_model, denise_options, denise_options_init,
 };
 use denise_rust::unrolled::{Curvature, EXTRA, File, Layer};
 use denise_rust::{Model, Options, Outputs};
@@ -30,6 +30,10 @@ struct Case {
 
 impl Case {
     fn new(n: usize, k: usize, batch: usize, threads: u32) -> Case {
+        Case::with_flags(n, k, batch, threads, 0)
+    }
+
+    fn with_flags(n: usize, k: usize, batch: usize, threads: u32, flags: u32) -> Case {
         let mut options = MaybeUninit::<denise_options>::uninit();
         let mut model = null_mut();
         // SAFETY: options is initialised by the first call; the pointers are valid for both.
@@ -37,6 +41,7 @@ impl Case {
             denise_options_init(options.as_mut_ptr(), size_of::<denise_options>());
             let mut options = options.assume_init();
             (options.n, options.k, options.threads) = (n as u32, k as u32, threads);
+            options.flags = flags;
             denise_load(null(), &raw const options, &raw mut model)
         };
         assert_eq!(status, DENISE_OK);
@@ -90,6 +95,35 @@ impl Drop for Case {
         // SAFETY: made by denise_load and freed once.
         unsafe { denise_free(self.model) }
     }
+}
+
+/// What `DENISE_FLAG_MISSING` costs, as multiples of the time without it, in turns.
+fn missing(n: usize, k: usize, batch: usize) {
+    let mut plain = Case::new(n, k, batch, 1);
+    let mut flag = Case::with_flags(n, k, batch, 1, DENISE_FLAG_MISSING);
+    let mut holed = Case::with_flags(n, k, batch, 1, DENISE_FLAG_MISSING);
+    // One pair in ten, and at least one in every matrix.
+    for (at, x) in holed.m.iter_mut().enumerate() {
+        let (i, j) = (at / n % n, at % n);
+        if j < i && (at * 7 % 10 == 0 || (i, j) == (1, 0)) {
+            *x = f32::NAN;
+        }
+    }
+    let calls = (20_000 / (batch * n * n)).max(1);
+    let mut ratios = (Vec::new(), Vec::new());
+    for _ in 0..101 {
+        let time = plain.time_of(batch, calls);
+        ratios.0.push(flag.time_of(batch, calls) / time);
+        ratios.1.push(holed.time_of(batch, calls) / time);
+    }
+    println!(
+        "| n = {n}, k = {k}, batch {batch}: DENISE_FLAG_MISSING, nothing missing | {:.2} | at most 1.10 |",
+        median(ratios.0)
+    );
+    println!(
+        "| the same, a tenth of the pairs missing | {:.2} | |",
+        median(ratios.1)
+    );
 }
 
 /// What the layers do to a matrix, in multiplications, most of them fused with an addition.
@@ -259,6 +293,10 @@ fn main() {
     let (mut one, mut two) = (Case::new(n, k, 10_000, 1), Case::new(n, k, 10_000, 2));
     let ratio = median((0..21).map(|_| one.time() / two.time()).collect());
     println!("| batch 10,000, two threads against one | {ratio:.2} × | 1.80 × |");
+
+    for (n, k, batch) in [(20, 3, 1024), (20, 3, 1), (50, 5, 128), (200, 5, 4)] {
+        missing(n, k, batch);
+    }
 
     println!(
         "\nCost by size, per matrix. It is about a + b k + c k² for each of the n² entries: the last column falls with k as long \

@@ -284,9 +284,9 @@ fn check<F: Value>(model: &Handle, missing: bool, m: &[F], count: usize, found: 
         );
         let outputs = || [u, l, s].into_iter().flatten().flatten();
         let m = &m[i * n * n..(i + 1) * n * n];
-        let bad = |x: f64| !x.is_finite() && !(missing && x.is_nan());
+        let bad = |x: f64| x.is_infinite() || (x.is_nan() && !missing);
         let lower = || (0..n * n).filter(|at| at % n <= at / n);
-        let finite = !lower().any(|at| bad(m[at].get()));
+        let finite = lower().all(|at| !bad(m[at].get()));
         let holes = lower().filter(|&at| m[at].get().is_nan()).count();
         if finite {
             let complete = || [u, l].into_iter().flatten().flatten();

@@ -44,6 +44,14 @@ fn the_shipped_file_agrees() {
     println!("{:?}", start.elapsed());
 }
 
+/// What ships as a file is what is built in.
+#[test]
+fn the_file_has_the_weights_of_the_builtin_network() {
+    let (file, builtin) = (File::read(FILE).unwrap(), File::builtin().unwrap());
+    assert_eq!(file, builtin);
+    assert_eq!((file.layers.len(), file.mend.len()), (12, 4));
+}
+
 /// The nodes of a graph with every function in its place.
 struct Inlined<'f> {
     functions: &'f [FunctionProto],

@@ -67,6 +67,9 @@ pub(super) struct Buffers<'a, V: Vector> {
     pub(super) first: &'a mut [V::Array],
     /// If entries may be missing: units of the assets whose variance is.
     pub(super) roots: &'a mut [V::Array],
+    /// If entries may be missing: the diagonal of M̂, and of `known`.
+    pub(super) variances: &'a mut [V::Array],
+    pub(super) variances_known: &'a mut [V::Array],
 }
 
 impl<'a, V: Vector> Buffers<'a, V> {
@@ -80,7 +83,7 @@ impl<'a, V: Vector> Buffers<'a, V> {
 
     /// How many they need beside that if entries may be.
     pub(super) fn len_for_missing(shape: impl Layout<V>, k: usize) -> usize {
-        (shape.matrix() + shape.rows() * (k + 1)) * V::W
+        (shape.matrix() + shape.rows() * (k + 3)) * V::W
     }
 
     pub(super) fn carve(
@@ -116,6 +119,8 @@ impl<'a, V: Vector> Buffers<'a, V> {
             known: take(if missing { matrix } else { 0 }),
             first: take(if missing { rows * k } else { 0 }),
             roots: take(if missing { rows } else { 0 }),
+            variances: take(if missing { rows } else { 0 }),
+            variances_known: take(if missing { rows } else { 0 }),
         }
     }
 }

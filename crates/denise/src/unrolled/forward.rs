@@ -137,6 +137,8 @@ fn mend<V: Vector>(
     vectors.vectorize(
         #[inline(always)]
         || {
+            missing::diagonal(shape, buffers.m, buffers.variances);
+            missing::diagonal(shape, buffers.known, buffers.variances_known);
             buffers.first.copy_from_slice(buffers.u);
             run_layers(shape, weights, weights.mend, Some(holes), buffers);
             for (first, u) in buffers.first.iter().zip(buffers.u.iter_mut()) {
@@ -216,6 +218,8 @@ fn layer<V: Vector>(
                 norms,
                 g,
                 known,
+                variances,
+                variances_known,
                 ..
             } = buffers;
             let (p, a) = room.split_at_mut(shape.rows() * triangle(k));
@@ -250,7 +254,14 @@ fn layer<V: Vector>(
                     vectors.number(2.0 / (shape.n() as f64 - 1.0))
                 }
                 Some(holes) => {
-                    missing::accumulate(shape, k, influence, m, known, u, own, ones, terms);
+                    let holed = missing::Holed {
+                        m,
+                        known,
+                        variances,
+                        variances_known,
+                        ones,
+                    };
+                    missing::accumulate(shape, k, influence, holed, u, own, terms);
                     holes.share_of_pairs(shape)
                 }
             };

@@ -192,21 +192,36 @@ pub(super) fn leave_out<V: Vector>(
     );
 }
 
-/// What `Weigh::accumulate` computes, from known entries only. `ones` is for `Pack::spread`.
+/// A matrix with holes, as a layer sees it.
+pub(super) struct Holed<'a, V: Vector> {
+    pub(super) m: &'a [V::Array],
+    pub(super) known: &'a [V::Array],
+    /// The diagonals of both.
+    pub(super) variances: &'a [V::Array],
+    pub(super) variances_known: &'a [V::Array],
+    /// A column of ones, for `Pack::spread`.
+    pub(super) ones: &'a [V::Scalar],
+}
+
+/// What `Weigh::accumulate` computes, from known entries only.
 #[inline(never)]
-#[allow(clippy::too_many_arguments)]
 pub(super) fn accumulate<V: Vector>(
     shape: impl Shape<V>,
     k: usize,
     influence: Influence<V>,
-    m: &[V::Array],
-    known: &[V::Array],
+    holed: Holed<'_, V>,
     u: &[V::Array],
     own: Option<&[V::Array]>,
-    ones: &[V::Scalar],
     terms: Terms<'_, V>,
 ) {
     let vectors = shape.vectors();
+    let Holed {
+        m,
+        known,
+        variances,
+        variances_known,
+        ones,
+    } = holed;
     vectors.vectorize(
         #[inline(always)]
         || {
@@ -225,12 +240,6 @@ pub(super) fn accumulate<V: Vector>(
                 #[inline(always)]
                 |at| vectors.load(&r[at]).abs(),
             );
-            // Weights are made as if all entries were pairs; what the diagonal has is kept until then. A and b, which
-            // are written last, have room for it.
-            diagonal(shape, c, trust);
-            let (of_m, of_known) = (&mut a[..shape.rows()], &mut b[..shape.rows()]);
-            diagonal(shape, m, of_m);
-            diagonal(shape, known, of_known);
             for ((w, c), known) in w.iter_mut().zip(c.iter_mut()).zip(known) {
                 let x = vectors.load(c);
                 let weight = influence.scale / x.mul_add(x, influence.scale);
@@ -238,15 +247,23 @@ pub(super) fn accumulate<V: Vector>(
                 weight.store_array(w);
                 (weight * x).store_array(c);
             }
-            for row in 0..shape.rows() {
-                let x = vectors.load(&trust[row]);
-                let weight = influence.of_diagonal(vectors, vectors.load(&of_m[row]), x);
-                let weight = weight * vectors.load(&of_known[row]);
-                weight.store_array(&mut of_m[row]);
-                (weight * x).store_array(&mut of_known[row]);
+            // So far all are weighed as pairs. A and b, which are written last, have room for what the diagonal gets.
+            let (weights, weighed) = (&mut a[..shape.rows()], &mut b[..shape.rows()]);
+            for (row, u) in u.chunks_exact(k).enumerate() {
+                let variance = vectors.load(&variances[row]);
+                let there = vectors.load(&variances_known[row]);
+                let mut x = variance;
+                for u in u {
+                    let u = vectors.load(u);
+                    x = (-u).mul_add(u, x);
+                }
+                let x = x * there;
+                let weight = influence.of_diagonal(vectors, variance, x) * there;
+                weight.store_array(&mut weights[row]);
+                (weight * x).store_array(&mut weighed[row]);
             }
-            set_diagonal(shape, w, of_m);
-            set_diagonal(shape, c, of_known);
+            set_diagonal(shape, w, weights);
+            set_diagonal(shape, c, weighed);
             shape.multiply(k, c, u, b);
             match own {
                 Some(p) => shape.multiply(triangle(k), w, p, a),

@@ -78,7 +78,7 @@ fn hidden(case: &str, n: usize, i: usize, j: usize, random: &mut Random) -> bool
         "all variances" => i == j,
         // Its variance is known; that does not help.
         "a row" => i != j && (i == n / 2 || j == n / 2),
-        "two groups" => i >= n / 2 && j < n / 2 && (i + j) % 4 != 0,
+        "two groups" => i >= n / 2 && j < n / 2 && !(i + j).is_multiple_of(4),
         "all" => true,
         _ => unreachable!(),
     }
