@@ -13,7 +13,8 @@ function [L, S, U, report] = denise (M, varargin)
 %      l1        sum of |S(i,j)|
 %      residual  norm (M - L, 'fro') / norm (M, 'fro')
 %      sparsity  share of entries with |S(i,j)| <= 0.01 * trace (M) / n
-%      status    0, or 7 for a matrix with NaN or Inf
+%      status    0, or 7 for a matrix with Inf, or with NaN that does not
+%                stand for a missing entry
 %      unsettled what the last layer changed, relative to U: small means that
 %                more layers would not change the answer
 %      least_specific   the least S(i,i) / M(i,i): negative means that L
