@@ -10,7 +10,8 @@ pub const DENISE_METHOD_EIGEN: i32 = 1;
 /// Principal component pursuit (Candes et al. 2011) by alternating directions, until (L, S) changes by less
 /// than 1e-5 in a step, at most 1000 steps. lambda weighs |S|_1 against the nuclear norm of L. The paper uses
 /// 0.56/sqrt(n), and 0.64/sqrt(n) for its stocks. k is not used: the rank follows from lambda, and L need not be
-/// positive semidefinite. s has exact zeros, so l + s is m only to 1e-3, usually to 1e-4.
+/// positive semidefinite. s has exact zeros, so l + s is m only to 1e-3, usually to 1e-4; or to 4e-3 if 1000 steps do
+/// not reach entries that are far below the mean.
 pub const DENISE_METHOD_PCP: i32 = 2;
 /// The same problem by inexact augmented Lagrange multipliers (Lin et al. 2010), until |M - L - S|_F is less
 /// than 1e-7 |M|_F, at most 1000 steps. lambda, k, l and s are as for DENISE_METHOD_PCP, but l + s is m to 1e-7.
