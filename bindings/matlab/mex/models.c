@@ -104,7 +104,7 @@ uint64_t open_model(const char *path, wishes wanted) {
   if (path[0] == '\0') mexErrMsgIdAndTxt("denise:argument", "the name of the file is empty");
   if (!read_whole_file(path, &file->bytes, &file->size, &why)) mexErrMsgIdAndTxt(why.id, "%s: %s", path, why.text);
   /* Loaded once for its own size, so that a bad file is refused now. */
-  const model_size size = {0, wanted.k, wanted.threads, 0, 0};
+  const model_size size = {0, wanted.k, wanted.threads, 0, 0, 0};
   denise_model *model = library_load(NULL, file->bytes, file->size, size, &why);
   library_free(model);
   if (model == NULL) {
