@@ -5,3 +5,5 @@ denise finetune prices.csv.gz --table prices --out tuned         # weights for t
 denise plot prices.csv.gz --table prices --model tuned/model.onnx --index 1642 -o window.png
 denise info tuned/model.onnx                                     # what was learnt
 denise eval --model tuned/model.onnx --count 100                 # beside the classical methods
+cp tests/data/panels/futures12.csv.gz gaps.csv.gz                # late listings, ended series, holidays
+denise decompose gaps.csv.gz --table prices --missing --out all  # windows over the days that each pair has

@@ -55,7 +55,7 @@ mkdir "$work/shell"
 ln -s "$root/tests" "$work/shell/tests"
 (cd "$work/shell" && PATH=$(dirname "$denise"):$PATH bash -euo pipefail "$root/examples/minimal.sh") >"$work/out" 2>&1 ||
   fail "the commands failed:" "$work/out"
-for file in split/L.npy split/S.npy split/U.npy tuned/model.onnx window.png; do
+for file in split/L.npy split/S.npy split/U.npy tuned/model.onnx window.png all/L.npy; do
   [ -s "$work/shell/$file" ] || fail "the commands made no $file" "$work/out"
   checks=$((checks + 1))
 done
