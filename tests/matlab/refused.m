@@ -52,7 +52,7 @@ function cases = refused ()
     'denise (eye (4), ''correlation'', ''yes'')',     'denise:argument',     'correlation must be a number, not char'
     'denise (eye (4), ''careful'', 2)',             'denise:argument',     'careful must be true or false, not 2'
     'denise (eye (4), ''missing'', 2)',             'denise:argument',     'missing must be true or false, not 2'
-    'denise ([1 NaN; 0 1], ''missing'', true)',     'denise:notSymmetric', 'M\(1,2\) = NaN but M\(2,1\) = 0'
+    'denise ([1 NaN; 0 1], ''missing'', true)',     'denise:notSymmetric', 'M\(1,2\) = [nN]a[nN] but M\(2,1\) = 0'
     'denise (eye (4), ''rank'', 2)',                'denise:argument',     '''rank'': there are k, threads, model, correlation, careful and missing'
     'denise (eye (4), struct (''rank'', 2))',       'denise:argument',     '''rank'': there are k, threads, model, correlation, careful and missing'
     'denise (eye (4), struct (''k'', ''2''))',      'denise:argument',     'k must be a number, not char'
