@@ -376,7 +376,8 @@ fn is_product<F: Value>(m: &[F], u: &[F], l: &[F], k: usize) {
             let row = |row: usize| (0..k).map(move |a| u[row * k + a].get() / scale);
             let sum: f64 = row(i).zip(row(j)).map(|(x, y)| x * y).sum();
             let square = |i| row(i).map(|x| x * x).sum::<f64>();
-            let size = (square(i) * square(j)).sqrt();
+            // Roots first: rows may be so much shorter than the longest that the product of two squares is lost.
+            let size = square(i).sqrt() * square(j).sqrt();
             // The library may round U twice, which L does not see, and both sums round at each of their k steps. And it
             // turns U, in f64: a turn mixes the numbers of a row, of whose size the roundings are.
             let turns = if size_of::<F>() == 8 { 18 * k } else { 1 };
