@@ -373,22 +373,27 @@ fn is_product<F: Value>(m: &[F], u: &[F], l: &[F], k: usize) {
     }
     for i in 0..n {
         for j in 0..=i {
-            let row = |row: usize| (0..k).map(move |a| u[row * k + a].get() / scale);
-            let sum: f64 = row(i).zip(row(j)).map(|(x, y)| x * y).sum();
-            let square = |i| row(i).map(|x| x * x).sum::<f64>();
-            // Roots first: rows may be so much shorter than the longest that the product of two squares is lost.
-            let size = square(i).sqrt() * square(j).sqrt();
+            // Each row in its own unit: it may be so much shorter than the longest that squares are lost.
+            let unit_of = |i: usize| {
+                let longest = (0..k).fold(0.0, |most: f64, a| most.max(u[i * k + a].get().abs()));
+                2_f64.powi(longest.max(f64::MIN_POSITIVE).log2() as i32)
+            };
+            let (x, y) = (unit_of(i), unit_of(j));
+            let row = |row: usize, unit: f64| (0..k).map(move |a| u[row * k + a].get() / unit);
+            let sum: f64 = row(i, x).zip(row(j, y)).map(|(x, y)| x * y).sum();
+            let square = |i, unit| row(i, unit).map(|x| x * x).sum::<f64>();
+            let size = (square(i, x) * square(j, y)).sqrt();
             // The library may round U twice, which L does not see, and both sums round at each of their k steps. And it
             // turns U, in f64: a turn mixes the numbers of a row, of whose size the roundings are.
             let turns = if size_of::<F>() == 8 { 18 * k } else { 1 };
             let roundings = (2 * (k + 3) + turns) as f64;
-            let most = F::EPSILON * roundings * size * scale * scale + unit;
-            let difference = (l[i * n + j].get() - sum * scale * scale).abs();
+            let most = F::EPSILON * roundings * size * x * y + unit;
+            let difference = (l[i * n + j].get() - sum * x * y).abs();
             assert!(
                 difference <= most,
                 "({i}, {j}): L is {:?}, UUᵀ is {:e}",
                 l[i * n + j],
-                sum * scale * scale
+                sum * x * y
             );
         }
     }
