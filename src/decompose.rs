@@ -25,7 +25,7 @@ use std::sync::{Mutex, PoisonError};
 ///   complete, and s is NaN where m is.
 /// - Results are the same, to the bit, for any count, any place in the batch and any number of threads.
 /// - Finite input gives finite output. What would overflow becomes the largest finite value; with the built-in network
-///   this takes entries above 1e-5 of that value.
+///   this takes entries above 1e-6 of that value.
 /// - A matrix that is not positive semidefinite is not an error, but the farther it is from that, the less its split
 ///   means.
 /// - count 0 does nothing and gives DENISE_OK.

@@ -125,12 +125,7 @@ pub fn main() -> Vec<Kind> {
 
 /// The other sizes.
 pub fn others() -> Vec<Matrices> {
-    let matrices = |&(n, k, ref kinds): &(usize, usize, [&str; 6])| Matrices {
-        n,
-        k,
-        kinds: read(kinds),
-    };
-    OTHERS.iter().map(matrices).collect()
+    sizes(&OTHERS)
 }
 
 /// The kinds of most steps for mending layers, for any size.
@@ -140,12 +135,17 @@ pub fn mend() -> Vec<Kind> {
 
 /// The other sizes for them.
 pub fn mend_others() -> Vec<Matrices> {
-    let matrices = |&(n, k, ref kinds): &(usize, usize, [&str; 4])| Matrices {
+    sizes(&MEND_OTHERS)
+}
+
+/// A size n, a rank k and kinds in each row.
+fn sizes<const KINDS: usize>(table: &[(usize, usize, [&str; KINDS])]) -> Vec<Matrices> {
+    let rows = table.iter().map(|&(n, k, ref kinds)| Matrices {
         n,
         k,
         kinds: read(kinds),
-    };
-    MEND_OTHERS.iter().map(matrices).collect()
+    });
+    rows.collect()
 }
 
 fn read(names: &[&str]) -> Vec<Kind> {

@@ -68,10 +68,12 @@ impl Model {
         let n = if options.n == 0 { DEFAULT_N } else { options.n };
         let k = if options.k == 0 { DEFAULT_K } else { options.k };
         check_size(n, k)?;
-        let mut all = mend.iter().chain(layers);
-        if let Some(t) = all.position(|layer| !layer.is_sound()) {
-            let message = format_args!("layer {t} has a weight that is not finite or out of range");
-            return Err(Error::format(Status::Argument, message));
+        for (kind, layers) in [("layer", layers), ("mending layer", mend)] {
+            if let Some(t) = layers.iter().position(|layer| !layer.is_sound()) {
+                let message =
+                    format_args!("{kind} {t} has a weight that is not finite or out of range");
+                return Err(Error::format(Status::Argument, message));
+            }
         }
         if options.half_weights {
             return Err(Error::new(

@@ -106,49 +106,42 @@ fn kernels_have_names() {
     }
 }
 
+/// Flags that are for unrolled networks are refused, and named.
 #[test]
-fn a_dense_network_splits_no_correlations() {
-    let options = Options {
-        correlation: true,
-        ..Options::default()
-    };
+fn a_dense_network_refuses_what_it_cannot_do() {
+    let plain = Options::default();
+    let wishes = [
+        (
+            Options {
+                correlation: true,
+                ..plain
+            },
+            "DENISE_FLAG_CORRELATION",
+        ),
+        (
+            Options {
+                careful: true,
+                ..plain
+            },
+            "DENISE_FLAG_CAREFUL",
+        ),
+        (
+            Options {
+                missing: true,
+                ..plain
+            },
+            "DENISE_FLAG_MISSING",
+        ),
+    ];
     let path = concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/../../tests/data/onnx/keras_paper.onnx"
     );
-    let (status, message) = status(Model::load(path, &options));
-    assert_eq!(status, Status::Unsupported);
-    assert!(message.contains("DENISE_FLAG_CORRELATION"), "{message}");
-}
-
-#[test]
-fn a_dense_network_is_not_careful() {
-    let options = Options {
-        careful: true,
-        ..Options::default()
-    };
-    let path = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../tests/data/onnx/keras_paper.onnx"
-    );
-    let (status, message) = status(Model::load(path, &options));
-    assert_eq!(status, Status::Unsupported);
-    assert!(message.contains("DENISE_FLAG_CAREFUL"), "{message}");
-}
-
-#[test]
-fn a_dense_network_needs_every_entry() {
-    let options = Options {
-        missing: true,
-        ..Options::default()
-    };
-    let path = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../tests/data/onnx/keras_paper.onnx"
-    );
-    let (status, message) = status(Model::load(path, &options));
-    assert_eq!(status, Status::Unsupported);
-    assert!(message.contains("DENISE_FLAG_MISSING"), "{message}");
+    for (options, name) in wishes {
+        let (status, message) = status(Model::load(path, &options));
+        assert_eq!(status, Status::Unsupported);
+        assert!(message.contains(name), "{message}");
+    }
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! What the network guarantees where entries are missing, over matrices and holes of many kinds.
 
+use denise::unrolled::File;
 use denise::{Model, Options, Outputs, Report, Status};
 use denise_data::matrices;
 use denise_data::random::Random;
@@ -267,4 +268,16 @@ fn nan_without_the_flag_is_an_error() {
         got.l, [0.0; 4],
         "nothing is known of either asset but its variance"
     );
+}
+
+/// Weights that could blow up are refused, and counted where they are.
+#[test]
+fn a_mending_layer_that_is_not_sound_is_named() {
+    let file = File::builtin().unwrap();
+    let mut mend = file.mend.clone();
+    mend[1].eta = f64::NAN;
+    let error = Model::unrolled(&file.layers, &mend, &Options::size(5, 1));
+    let error = error.err().expect("refused");
+    assert_eq!(error.status, Status::Argument);
+    assert!(error.to_string().contains("mending layer 1 "), "{error}");
 }
