@@ -9,7 +9,7 @@ use denise::{
     DENISE_FLAG_MISSING, DENISE_OK, denise_decompose_batch, denise_free, denise_kernel,
     denise_load, denise_model, denise_options, denise_options_init,
 };
-use denise_rust::unrolled::{Curvature, EXTRA, File, Layer};
+use denise_rust::unrolled::{Curvature, EXTRA, File, Layer, Stages};
 use denise_rust::{Model, Options, Outputs};
 use matrices::matrices;
 use measure::{fma_peak, median};
@@ -182,7 +182,7 @@ fn network(
         k,
         ..Options::default()
     };
-    let model = Model::unrolled(layers, &[], &options).expect("sound weights");
+    let model = Model::unrolled(Stages::only(layers), &options).expect("sound weights");
     move |m, l, s| {
         let start = Instant::now();
         let out = Outputs::parts(l, s);

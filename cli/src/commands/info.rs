@@ -22,6 +22,9 @@ pub struct Args {
     /// The same of the mending layers, which come first where entries are missing.
     #[arg(long, conflicts_with_all = ["json", "layers"])]
     mend: bool,
+    /// The same of the layers that follow U from one tick of a stream to the next.
+    #[arg(long, conflicts_with_all = ["json", "layers", "mend"])]
+    follow: bool,
 }
 
 /// Prints what is in the file.
@@ -46,6 +49,15 @@ pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         println!("{}", crate::onnx::write::lines(&file.mend));
         return Ok(());
     }
+    if args.follow {
+        if file.follow.is_empty() {
+            return Err(
+                "this network has no layers for streams: denise train --follow makes some".into(),
+            );
+        }
+        println!("{}", crate::onnx::write::lines(&file.follow));
+        return Ok(());
+    }
     if args.json {
         let list = |layers: &[Layer]| -> Vec<serde_json::Value> {
             let each = layers.iter().map(|x| {
@@ -59,7 +71,7 @@ pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         };
         let all = serde_json::json!({
             "topology": "unrolled", "n": file.n, "k": file.k,
-            "layers": list(&file.layers), "mend": list(&file.mend),
+            "layers": list(&file.layers), "mend": list(&file.mend), "follow": list(&file.follow),
         });
         println!("{}", serde_json::to_string_pretty(&all)?);
         return Ok(());
@@ -70,6 +82,10 @@ pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     if !file.mend.is_empty() {
         println!("\nbefore them, where entries are missing:\n");
         print_layers(&file.mend);
+    }
+    if !file.follow.is_empty() {
+        println!("\nin their place, from one tick of a stream to the next:\n");
+        print_layers(&file.follow);
     }
     Ok(())
 }
@@ -93,8 +109,8 @@ fn print_layers(layers: &[Layer]) {
 }
 
 fn describe_dense(network: &Network, args: &Args) -> Result<(), Box<dyn Error>> {
-    if args.layers || args.mend {
-        return Err("--layers and --mend are for unrolled networks".into());
+    if args.layers || args.mend || args.follow {
+        return Err("--layers, --mend and --follow are for unrolled networks".into());
     }
     let weights: usize = network
         .layers

@@ -70,7 +70,7 @@ impl Model {
         Ok(match self.read()? {
             File::Unrolled(file) => {
                 let k = k.unwrap_or(file.k);
-                let learner = Unrolled::new(&file.layers, &file.mend, &[(n, k)], device);
+                let learner = Unrolled::new(file.stages(), &[(n, k)], device);
                 pupil(Box::new(learner), k, UNROLLED_RATE)
             }
             File::Dense(network) => {

@@ -10,7 +10,7 @@ use crate::train::{
 };
 use crate::{onnx, plot};
 use burn::tensor::Device;
-use denise::unrolled::File;
+use denise::unrolled::{File, Stages};
 use denise_data::generator::{Cell, Kind as Matrix};
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -286,22 +286,36 @@ fn learner(
         let start = onnx::write::lines(&file.layers).replace('\n', "; ");
         let start = format!("{start}; mended by {count} layers");
         let mend = initial_mend(count.into());
-        let unrolled = Unrolled::mending(&mend, &file.layers, &task.sizes(), device);
+        let unrolled = Unrolled::mending(
+            Stages {
+                mend: &mend,
+                ..file.stages()
+            },
+            &task.sizes(),
+            device,
+        );
         return Ok((Box::new(unrolled), start));
     }
-    let (layers, mend, start) = match &args.model {
+    let (file, start) = match &args.model {
         None => {
             let layers = initial(args.layers.into(), args.shared.into());
             let start = format!("the start, {} layers", describe(&layers));
-            (layers, Vec::new(), start)
+            let file = File {
+                n: args.n,
+                k: args.k,
+                layers,
+                mend: Vec::new(),
+                follow: Vec::new(),
+            };
+            (file, start)
         }
         Some(path) => {
-            let File { layers, mend, .. } = file_of(path)?;
-            let start = onnx::write::lines(&layers).replace('\n', "; ");
-            (layers, mend, start)
+            let file = file_of(path)?;
+            let start = onnx::write::lines(&file.layers).replace('\n', "; ");
+            (file, start)
         }
     };
-    let unrolled = Unrolled::new(&layers, &mend, &task.sizes(), device);
+    let unrolled = Unrolled::new(file.stages(), &task.sizes(), device);
     Ok((Box::new(unrolled), start))
 }
 

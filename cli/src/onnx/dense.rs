@@ -26,7 +26,7 @@ pub(crate) fn write_dense(
 /// The bytes of the file, for a network that is sound.
 pub(super) fn dense_to_bytes(network: &Network, metadata: &[(String, String)]) -> Vec<u8> {
     let (n, k) = (network.n, network.k);
-    let metadata = own_metadata("dense", n, k, [None, None], metadata);
+    let metadata = own_metadata("dense", n, k, [None, None, None], metadata);
     let model = Model {
         ir_version: 8,
         opset_import: vec![OperatorSet {

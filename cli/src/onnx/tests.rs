@@ -1,7 +1,7 @@
 use super::proto::{Function, Model, Node};
 use super::write::to_bytes;
 use super::{functions, start, write};
-use denise::unrolled::{Curvature, File, Layer, SWEEPS, reference};
+use denise::unrolled::{Curvature, File, Layer, SWEEPS, Stages, reference};
 use nalgebra::DMatrix;
 use prost::Message;
 use std::collections::HashSet;
@@ -49,7 +49,7 @@ fn the_graph_holds_together_for_any_size_and_layers() {
     let (shared, own) = ([of(Curvature::Shared)], [of(Curvature::Own)]);
     for layers in [&builtin[..], &builtin[..2], &shared, &own] {
         for (n, k) in [(2, 1), (2, 2), (3, 2), (20, 3), (40, 32)] {
-            let model = decode(&to_bytes(n, k, layers, &[], &[]));
+            let model = decode(&to_bytes(n, k, Stages::only(layers), &[]));
             let graph = model.graph.expect("a graph");
             let outputs = ["U", "L", "S"].map(str::to_owned);
             check_nodes(["M".to_owned()], &graph.node, &outputs);
@@ -80,7 +80,7 @@ fn the_graph_computes_what_the_reference_does() {
     for (n, k) in [(6, 1), (10, 2), (12, 1), (20, 3), (33, 6)] {
         for count in [1, 2, 3, builtin.len()] {
             let layers = &builtin[..count];
-            let bytes = to_bytes(n, k, layers, &[], &[]);
+            let bytes = to_bytes(n, k, Stages::only(layers), &[]);
             let compared = denise::onnx::check_unrolled(&bytes, n, k, |m| {
                 let m = DMatrix::from_fn(n, n, |i, j| f64::from(m[i * n + j]));
                 let l = reference::decompose(&m, k, layers).l;
@@ -127,7 +127,7 @@ fn weights_read_back_to_the_bit() {
     layers[3].mu = -f64::MIN_POSITIVE;
     layers[4].eta = -0.0;
     let note = ("note".to_owned(), "two\nlines".to_owned());
-    let bytes = to_bytes(20, 3, &layers, &[], std::slice::from_ref(&note));
+    let bytes = to_bytes(20, 3, Stages::only(&layers), std::slice::from_ref(&note));
     let model = decode(&bytes);
     let value = |key: &str| {
         let mut entries = model.metadata_props.iter().filter(|entry| entry.key == key);
@@ -149,11 +149,15 @@ fn weights_read_back_to_the_bit() {
         let expected = layer.weights();
         assert!(bits.eq(expected.map(f64::to_bits)));
     }
-    let mended = to_bytes(20, 3, &layers, &layers[1..5], &[]);
-    let file = File::read(&mended).unwrap();
+    let stages = Stages {
+        layers: &layers,
+        mend: &layers[1..5],
+        follow: &layers[6..8],
+    };
+    let file = File::read(&to_bytes(20, 3, stages, &[])).unwrap();
     assert_eq!(
-        (file.layers, file.mend),
-        (layers.clone(), layers[1..5].to_vec())
+        (&file.layers[..], &file.mend[..], &file.follow[..]),
+        (stages.layers, stages.mend, stages.follow)
     );
     // The file ends with the weights: a reader notices if its end is missing.
     assert!(bytes.ends_with(lines.join("\n").as_bytes()));
@@ -172,16 +176,16 @@ fn a_file_is_replaced_and_nothing_else_is_left() {
     let path = directory.join("model.onnx");
     let layers = File::builtin().unwrap().layers;
     for k in [2, 3] {
-        write(&path, 20, k, &layers, &[], &[]).expect("written");
+        write(&path, 20, k, Stages::only(&layers), &[]).expect("written");
         let bytes = std::fs::read(&path).expect("read");
-        assert_eq!(bytes, to_bytes(20, k, &layers, &[], &[]));
+        assert_eq!(bytes, to_bytes(20, k, Stages::only(&layers), &[]));
         let files = std::fs::read_dir(&directory).expect("listed").count();
         assert_eq!(files, 1);
     }
     // The rename fails: a directory is in the way.
     let taken = directory.join("taken");
     std::fs::create_dir(&taken).expect("created");
-    assert!(write(&taken, 20, 3, &layers, &[], &[]).is_err());
+    assert!(write(&taken, 20, 3, Stages::only(&layers), &[]).is_err());
     let files = std::fs::read_dir(&directory).expect("listed").count();
     assert_eq!(files, 2);
     std::fs::remove_dir_all(&directory).expect("removed");
@@ -197,7 +201,7 @@ fn what_the_library_would_refuse_is_not_written() {
     let long = vec![good[0]; 65];
     let key = [("denise.n".to_owned(), "5".to_owned())];
     let refused = |n, k, layers: &[Layer], metadata: &[(String, String)]| {
-        write(&path, n, k, layers, &good, metadata).expect_err("refused");
+        write(&path, n, k, Stages::only(layers), metadata).expect_err("refused");
     };
     for (n, k) in [(0, 0), (1, 1), (3, 3), (20, 0), (513, 3), (100, 33)] {
         refused(n, k, &good, &[]);
@@ -206,8 +210,20 @@ fn what_the_library_would_refuse_is_not_written() {
     refused(20, 3, &long, &[]);
     refused(20, 3, &[], &[]);
     refused(20, 3, &good, &key);
-    for mend in [&bad, &long] {
-        write(&path, 20, 3, &good, mend, &[]).expect_err("refused");
+    for wrong in [&bad, &long] {
+        let only = Stages::only(&good);
+        for stages in [
+            Stages {
+                mend: wrong,
+                ..only
+            },
+            Stages {
+                follow: wrong,
+                ..only
+            },
+        ] {
+            write(&path, 20, 3, stages, &[]).expect_err("refused");
+        }
     }
     let files = std::fs::read_dir(&directory).expect("listed").count();
     assert_eq!(files, 0);

@@ -3,7 +3,7 @@
 use super::constants::TOPOLOGY;
 use super::proto::{Entry, Model};
 use super::{functions, graph};
-use denise::unrolled::{Curvature, Layer};
+use denise::unrolled::{Curvature, Layer, Stages};
 use denise::{MAX_K, MAX_N};
 use denise_data::files::{FileError, replace};
 use prost::Message;
@@ -12,17 +12,18 @@ use std::path::Path;
 /// The library reads no more.
 const MAX_LAYERS: usize = 64;
 /// What the library reads; callers cannot give these.
-const KEYS: [&str; 6] = [
+const KEYS: [&str; 7] = [
     "denise.topology",
     "denise.version",
     "denise.n",
     "denise.k",
+    "denise.follow",
     "denise.mend",
     "denise.layers",
 ];
 
-/// Writes a network for n×n matrices and rank `k` to an ONNX file. `mend` is for the library: the graph is for matrices
-/// of which every entry is known.
+/// Writes a network for n×n matrices and rank `k` to an ONNX file. The graph is for matrices of which every entry is
+/// known, each for itself: layers that mend or follow are for the library.
 ///
 /// `metadata` is added to what the file says about itself: what it was trained on, how well it did. An
 /// existing file is replaced at once or not at all. Sizes and weights that the library would refuse, and
@@ -31,25 +32,26 @@ pub(crate) fn write(
     path: &Path,
     n: usize,
     k: usize,
-    layers: &[Layer],
-    mend: &[Layer],
+    stages: Stages<'_>,
     metadata: &[(String, String)],
 ) -> Result<(), FileError> {
-    check(n, k, layers, mend, metadata).map_err(|message| FileError::new(path, message))?;
-    replace(path, |out| {
-        out.write_all(&to_bytes(n, k, layers, mend, metadata))
-    })
+    check(n, k, stages, metadata).map_err(|message| FileError::new(path, message))?;
+    replace(path, |out| out.write_all(&to_bytes(n, k, stages, metadata)))
 }
 
 /// The bytes of the file that [`write()`] writes, for arguments that it accepts.
 pub(crate) fn to_bytes(
     n: usize,
     k: usize,
-    layers: &[Layer],
-    mend: &[Layer],
+    stages: Stages<'_>,
     metadata: &[(String, String)],
 ) -> Vec<u8> {
-    let texts = [layers, mend].map(|layers| (!layers.is_empty()).then(|| lines(layers)));
+    let Stages {
+        layers,
+        mend,
+        follow,
+    } = stages;
+    let texts = [follow, mend, layers].map(|layers| (!layers.is_empty()).then(|| lines(layers)));
     let metadata = own_metadata(TOPOLOGY, n, k, texts, metadata);
     let curvatures: Vec<Curvature> = [Curvature::Shared, Curvature::Own]
         .into_iter()
@@ -82,7 +84,7 @@ pub(super) fn own_metadata(
     topology: &str,
     n: usize,
     k: usize,
-    [layers, mend]: [Option<String>; 2],
+    [follow, mend, layers]: [Option<String>; 3],
     metadata: &[(String, String)],
 ) -> impl Iterator<Item = (String, String)> {
     let own = [
@@ -90,6 +92,7 @@ pub(super) fn own_metadata(
         Some(env!("CARGO_PKG_VERSION").to_owned()),
         Some(n.to_string()),
         Some(k.to_string()),
+        follow,
         mend,
         layers,
     ];
@@ -119,8 +122,7 @@ pub(crate) fn lines(layers: &[Layer]) -> String {
 fn check(
     n: usize,
     k: usize,
-    layers: &[Layer],
-    mend: &[Layer],
+    stages: Stages<'_>,
     metadata: &[(String, String)],
 ) -> Result<(), String> {
     if n > MAX_N || k > MAX_K || k == 0 || k >= n {
@@ -128,8 +130,13 @@ fn check(
             "n = {n}, k = {k}: k must be at least 1, less than n and at most {MAX_K}, and n at most {MAX_N}"
         ));
     }
-    if layers.is_empty() || layers.len() > MAX_LAYERS || mend.len() > MAX_LAYERS {
-        let count = layers.len().max(mend.len());
+    let Stages {
+        layers,
+        mend,
+        follow,
+    } = stages;
+    let count = layers.len().max(mend.len()).max(follow.len());
+    if layers.is_empty() || count > MAX_LAYERS {
         return Err(format!("{count} layers: a file has 1 to {MAX_LAYERS}"));
     }
     // The library knows which weights it takes.
@@ -139,7 +146,7 @@ fn check(
         max_concurrency: 1,
         ..denise::Options::default()
     };
-    denise::Model::unrolled(layers, mend, &options).map_err(|error| error.to_string())?;
+    denise::Model::unrolled(stages, &options).map_err(|error| error.to_string())?;
     check_metadata(metadata)
 }
 

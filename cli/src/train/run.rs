@@ -182,6 +182,7 @@ mod tests {
     use crate::train::{Dense, random};
     use burn::tensor::Device;
     use denise::dense::Activation;
+    use denise::unrolled::Stages;
     use denise_data::generator::{Cell, Kind, Pairs};
 
     fn task(device: &Device) -> Synthetic {
@@ -249,7 +250,7 @@ mod tests {
     }
 
     fn learner(device: &Device) -> Unrolled {
-        Unrolled::new(&initial(4, 2), &[], &[(8, 2), (6, 2)], device)
+        Unrolled::new(Stages::only(&initial(4, 2)), &[(8, 2), (6, 2)], device)
     }
 
     fn check_gradient(
@@ -307,7 +308,7 @@ mod tests {
         let device = Device::flex();
         let mut start = initial(4, 2);
         start.iter_mut().for_each(|layer| layer.eta = 0.1);
-        let learner = Unrolled::new(&start, &[], &[(8, 2), (6, 2)], &device);
+        let learner = Unrolled::new(Stages::only(&start), &[(8, 2), (6, 2)], &device);
         for loss in [Loss::Supervised, Loss::Unsupervised] {
             let mut task = task_for(loss, &device.clone().autodiff());
             let place = folder(&format!("phi-{loss:?}"));
@@ -382,7 +383,7 @@ mod tests {
         // From steps that are far too short.
         let mut start = initial(4, 2);
         start.iter_mut().for_each(|layer| layer.eta = 0.1);
-        let learner = Unrolled::new(&start, &[], &[(8, 2), (6, 2)], &device);
+        let learner = Unrolled::new(Stages::only(&start), &[(8, 2), (6, 2)], &device);
         let mut task = task(&device.clone().autodiff());
         let outcome = run(&config(40), &learner, &mut task, &place).unwrap();
         let before = outcome.scores[0].1;

@@ -145,6 +145,23 @@ impl<'a, F> Batch<'a, F> {
         Ok(self)
     }
 
+    /// Outputs alone, for `count` matrices that are elsewhere.
+    pub(crate) fn outputs(
+        n: usize,
+        k: usize,
+        count: usize,
+        out: Outputs<'a, F>,
+    ) -> Result<Batch<'a, F>, Error> {
+        let batch = Batch {
+            n,
+            k,
+            count,
+            m: None,
+            out,
+        };
+        batch.check(count * n * n)
+    }
+
     /// The matrices not yet overwritten.
     pub(crate) fn source(&self) -> &[F] {
         match (self.m, &self.out.s) {
@@ -199,6 +216,11 @@ impl<F: Real> Batch<'_, F> {
 
     /// What matrix `i` gets if it has a NaN or an infinity, where [`Batch::first_bad`] says.
     pub(crate) fn mark_not_finite(&mut self, i: usize, first_bad: u32) {
+        self.mark(i, Status::NotFinite, first_bad);
+    }
+
+    /// What matrix `i` gets if it is not split.
+    pub(crate) fn mark(&mut self, i: usize, status: Status, first_bad: u32) {
         let (n, k) = (self.n, self.k);
         let out = &mut self.out;
         for (values, len) in [
@@ -215,7 +237,7 @@ impl<F: Real> Batch<'_, F> {
                 l1: f32::NAN,
                 residual: f32::NAN,
                 sparsity: f32::NAN,
-                status: Status::NotFinite as i32,
+                status: status as i32,
                 unsettled: f32::NAN,
                 least_specific: f32::NAN,
                 missing: 0,

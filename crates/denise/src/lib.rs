@@ -34,7 +34,7 @@
 //! - `eigen`: the symmetric eigensolver. [`classical`]: methods to compare with.
 //! - [`unrolled`]: the network: its specification in code, its weights, its kernels. [`dense`]: the other kind of
 //!   network, stacks of dense layers, such as the paper's.
-//! - `model`: a loaded network, [`Model`].
+//! - `model`: a loaded network, [`Model`]. `stream`: returns in, splits out, [`Stream`].
 //! - `onnx`: reads files of other programs, and compares every file's graph with what will run.
 //! - `load`: tells files apart, [`File`].
 //!
@@ -45,6 +45,7 @@
 //!   denise wrote.
 
 mod batch;
+mod checksum;
 pub mod classical;
 pub mod dense;
 mod eigen;
@@ -59,6 +60,7 @@ mod pool;
 mod simd;
 mod size;
 mod status;
+mod stream;
 mod thread;
 pub mod unrolled;
 mod wire;
@@ -70,3 +72,4 @@ pub use model::{Element, Model};
 pub use options::{InstructionSet, Options};
 pub use size::{MAX_K, MAX_N};
 pub use status::{Error, Status};
+pub use stream::{Stream, StreamOptions};

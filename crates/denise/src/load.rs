@@ -59,7 +59,7 @@ fn compare_unrolled(bytes: &[u8], file: &unrolled::File) -> Result<(), Error> {
         max_concurrency: 1,
         ..Options::default()
     };
-    let model = Model::unrolled(&file.layers, &file.mend, &options)?;
+    let model = Model::unrolled(file.stages(), &options)?;
     let mut enough = Ok(());
     let outcome = onnx::check_unrolled(bytes, file.n, file.k, |m| {
         let mut l = zeros(m.len(), &mut enough);
@@ -139,7 +139,7 @@ impl Model {
                     k: or(options.k, file.k),
                     ..*options
                 };
-                Model::unrolled(&file.layers, &file.mend, &options)
+                Model::unrolled(file.stages(), &options)
             }
             #[cfg(feature = "onnx")]
             File::Dense(network) => Model::dense(network, options),

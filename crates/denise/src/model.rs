@@ -3,13 +3,12 @@
 use crate::batch::{Batch, Outputs};
 use crate::dense;
 use crate::memory::boxed;
-use crate::network::Network;
+use crate::network::{Follow, Followers, Network};
 use crate::options::Options;
 use crate::pool::Pool;
-use crate::simd::Real;
 use crate::size::{DEFAULT_K, DEFAULT_N, check_size};
 use crate::status::{Error, Status};
-use crate::unrolled::{self, Layer};
+use crate::unrolled::{self, Stages};
 use core::ffi::CStr;
 use std::sync::{Mutex, PoisonError};
 
@@ -20,7 +19,7 @@ impl Element for f32 {}
 impl Element for f64 {}
 
 /// What depends on the precision.
-pub(crate) trait Precision: Real {
+pub(crate) trait Precision: Follow {
     fn run(network: &dyn Network, batch: Batch<'_, Self>) -> Result<(), Status>;
 }
 
@@ -59,16 +58,19 @@ impl Model {
     /// ```
     pub fn builtin(options: &Options) -> Result<Model, Error> {
         let file = unrolled::File::builtin()?;
-        Model::unrolled(&file.layers, &file.mend, options)
+        Model::unrolled(file.stages(), options)
     }
 
-    /// An unrolled network with weights of your own; [`Layer`] says what they may be. The layers of `mend`, of which
-    /// there may be none, come first where entries are missing.
-    pub fn unrolled(layers: &[Layer], mend: &[Layer], options: &Options) -> Result<Model, Error> {
+    /// An unrolled network with weights of your own; [`unrolled::Layer`] says what they may be.
+    pub fn unrolled(stages: Stages<'_>, options: &Options) -> Result<Model, Error> {
         let n = if options.n == 0 { DEFAULT_N } else { options.n };
         let k = if options.k == 0 { DEFAULT_K } else { options.k };
         check_size(n, k)?;
-        for (kind, layers) in [("layer", layers), ("mending layer", mend)] {
+        for (kind, layers) in [
+            ("layer", stages.layers),
+            ("mending layer", stages.mend),
+            ("following layer", stages.follow),
+        ] {
             if let Some(t) = layers.iter().position(|layer| !layer.is_sound()) {
                 let message =
                     format_args!("{kind} {t} has a weight that is not finite or out of range");
@@ -82,7 +84,7 @@ impl Model {
                  half_weights (DENISE_FLAG_F16) out",
             ));
         }
-        let network = unrolled::Network::new(n, k, layers, mend, options)?;
+        let network = unrolled::Network::new(n, k, stages, options)?;
         Model::of(n, k, boxed(network)?, options)
     }
 
@@ -146,6 +148,11 @@ impl Model {
     /// The network and the instruction set it runs on, such as "unrolled avx2" or "dense avx2 f16".
     pub fn kernel(&self) -> &'static CStr {
         self.network.kernel()
+    }
+
+    /// What a stream needs of the network.
+    pub(crate) fn followers(&self, correlation: bool) -> Result<Followers, Error> {
+        self.network.followers(correlation)
     }
 
     /// Splits every matrix of `m` (n×n each, row-major, lower triangle read) into L + S.

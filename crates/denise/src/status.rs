@@ -28,11 +28,13 @@ pub enum Status {
     Memory = 8,
     /// A bug in the library.
     Internal = 9,
+    /// A stream has not seen enough ticks yet. Only reports say so.
+    NotReady = 10,
 }
 
 impl Status {
     /// All codes, in order.
-    pub const ALL: [Status; 10] = [
+    pub const ALL: [Status; 11] = [
         Status::Ok,
         Status::NullPointer,
         Status::Argument,
@@ -43,6 +45,7 @@ impl Status {
         Status::NotFinite,
         Status::Memory,
         Status::Internal,
+        Status::NotReady,
     ];
 
     /// One phrase that says what the code means.
@@ -58,6 +61,7 @@ impl Status {
             Status::NotFinite => c"a matrix contains NaN or infinity",
             Status::Memory => c"out of memory",
             Status::Internal => c"internal error, please report it",
+            Status::NotReady => c"the stream has not seen enough ticks yet",
         }
     }
 }

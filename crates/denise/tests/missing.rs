@@ -1,6 +1,6 @@
 //! What the network guarantees where entries are missing, over matrices and holes of many kinds.
 
-use denise::unrolled::File;
+use denise::unrolled::{File, Stages};
 use denise::{Model, Options, Outputs, Report, Status};
 use denise_data::matrices;
 use denise_data::random::Random;
@@ -276,7 +276,13 @@ fn a_mending_layer_that_is_not_sound_is_named() {
     let file = File::builtin().unwrap();
     let mut mend = file.mend.clone();
     mend[1].eta = f64::NAN;
-    let error = Model::unrolled(&file.layers, &mend, &Options::size(5, 1));
+    let error = Model::unrolled(
+        Stages {
+            mend: &mend,
+            ..file.stages()
+        },
+        &Options::size(5, 1),
+    );
     let error = error.err().expect("refused");
     assert_eq!(error.status, Status::Argument);
     assert!(error.to_string().contains("mending layer 1 "), "{error}");

@@ -5,7 +5,7 @@
 mod onnx_files;
 
 use denise::onnx::check_unrolled;
-use denise::unrolled::{File, Layer};
+use denise::unrolled::{File, Layer, Stages};
 use denise::{Error, Model, Options, Outputs, Status};
 use denise_data::random::Random;
 use onnx_files::*;
@@ -18,8 +18,7 @@ const FILE: &[u8] = include_bytes!("../../../models/default.onnx");
 /// Compares with the library's kernels for these layers.
 fn check(bytes: &[u8], layers: &[Layer]) -> Result<bool, Error> {
     let model = Model::unrolled(
-        layers,
-        &[],
+        Stages::only(layers),
         &Options {
             n: 20,
             k: 3,

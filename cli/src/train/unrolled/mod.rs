@@ -7,7 +7,7 @@ use super::batch::Batch;
 use super::learner::{Learner, Result};
 use crate::onnx;
 use burn::tensor::{Device, Tensor, TensorData};
-use denise::unrolled::{Curvature, Layer};
+use denise::unrolled::{Curvature, Layer, Stages};
 use denise::{Model, Options};
 use denise_data::files::FileError;
 use graph::{Graph, WEIGHTS};
@@ -30,26 +30,42 @@ pub struct Unrolled {
     curvatures: Vec<Curvature>,
     graphs: Vec<Graph>,
     device: Device,
-    others: Others,
+    /// The network, of which some layers learn.
+    network: Network,
+    mending: bool,
 }
 
-/// The layers that do not learn.
-enum Others {
-    /// The layers learn, and these mend.
-    Mend(Vec<Layer>),
-    /// The mending layers learn, and these follow.
-    Layers(Vec<Layer>),
+/// The layers of a network.
+#[derive(Clone, Default)]
+struct Network {
+    layers: Vec<Layer>,
+    mend: Vec<Layer>,
+    follow: Vec<Layer>,
+}
+
+impl Network {
+    fn of(stages: Stages<'_>) -> Network {
+        Network {
+            layers: stages.layers.to_vec(),
+            mend: stages.mend.to_vec(),
+            follow: stages.follow.to_vec(),
+        }
+    }
+
+    fn stages(&self) -> Stages<'_> {
+        Stages {
+            layers: &self.layers,
+            mend: &self.mend,
+            follow: &self.follow,
+        }
+    }
 }
 
 impl Unrolled {
-    /// Learns the layers, from weights to start with, for these sizes n and ranks k. `mend` stays what it is, and
-    /// complete matrices do not need it.
-    pub fn new(
-        initial: &[Layer],
-        mend: &[Layer],
-        sizes: &[(usize, usize)],
-        device: &Device,
-    ) -> Unrolled {
+    /// Learns the layers, from weights to start with, for these sizes n and ranks k. Those that mend or follow stay what
+    /// they are, and complete matrices do not need them.
+    pub fn new(stages: Stages<'_>, sizes: &[(usize, usize)], device: &Device) -> Unrolled {
+        let initial = stages.layers;
         let device = device.clone().autodiff();
         let curvatures: Vec<Curvature> = initial.iter().map(|x| x.curvature).collect();
         let graph = |&(n, k): &(usize, usize)| Graph::new(n, k, &curvatures, &device);
@@ -57,36 +73,35 @@ impl Unrolled {
             graphs: sizes.iter().map(graph).collect(),
             initial: initial.to_vec(),
             curvatures,
-            others: Others::Mend(mend.to_vec()),
+            network: Network::of(stages),
+            mending: false,
             device,
         }
     }
 
-    /// Learns the mending layers, from weights to start with; `layers` stay what they are.
-    pub fn mending(
-        initial: &[Layer],
-        layers: &[Layer],
-        sizes: &[(usize, usize)],
-        device: &Device,
-    ) -> Unrolled {
-        let all = Unrolled::new(initial, &[], sizes, device);
+    /// Learns the mending layers, from weights to start with; all others stay what they are.
+    pub fn mending(stages: Stages<'_>, sizes: &[(usize, usize)], device: &Device) -> Unrolled {
+        let all = Unrolled::new(Stages::only(stages.mend), sizes, device);
         let graphs = all.graphs.into_iter();
         Unrolled {
             graphs: graphs
-                .map(|graph| graph.with_fixed(layers, &all.device))
+                .map(|graph| graph.with_fixed(stages.layers, &all.device))
                 .collect(),
-            others: Others::Layers(layers.to_vec()),
+            network: Network::of(stages),
+            mending: true,
             ..all
         }
     }
 
-    /// The layers, and those that mend.
-    fn network(&self, numbers: &[f64]) -> (Vec<Layer>, Vec<Layer>) {
-        let learnt = self.layers(numbers);
-        match &self.others {
-            Others::Mend(mend) => (learnt, mend.clone()),
-            Others::Layers(layers) => (layers.clone(), learnt),
+    /// The network that the numbers stand for.
+    fn network(&self, numbers: &[f64]) -> Network {
+        let mut network = self.network.clone();
+        if self.mending {
+            network.mend = self.layers(numbers);
+        } else {
+            network.layers = self.layers(numbers);
         }
+        network
     }
 
     /// The layers that the numbers stand for.
@@ -166,14 +181,13 @@ impl Learner for Unrolled {
     }
 
     fn model(&self, free: &[f64], n: usize, k: usize) -> Result<Model> {
-        let (layers, mend) = self.network(free);
         let options = Options {
             n,
             k,
-            missing: matches!(self.others, Others::Layers(_)),
+            missing: self.mending,
             ..Options::default()
         };
-        Ok(Model::unrolled(&layers, &mend, &options)?)
+        Ok(Model::unrolled(self.network(free).stages(), &options)?)
     }
 
     fn write(
@@ -184,7 +198,6 @@ impl Learner for Unrolled {
         path: &Path,
         metadata: &[(String, String)],
     ) -> std::result::Result<(), FileError> {
-        let (layers, mend) = self.network(free);
-        onnx::write(path, n, k, &layers, &mend, metadata)
+        onnx::write(path, n, k, self.network(free).stages(), metadata)
     }
 }

@@ -86,7 +86,7 @@ fn turn_to_canonical<F: Real, const MOST: usize>(k: usize, u: &mut [F]) {
 
 /// Jacobi's method for a symmetric matrix, of which the lower triangle counts; its diagonal becomes the eigenvalues.
 /// The eigenvectors are the rows of the result.
-fn eigenvectors<const MOST: usize>(
+pub(super) fn eigenvectors<const MOST: usize>(
     k: usize,
     gram: &mut [[f64; MOST]; MOST],
     orthogonal: f64,

@@ -4,18 +4,20 @@
 use super::DIRECTION;
 use super::buffers::{Buffers, Workspace, width};
 use super::canonical::canonical;
+use super::follow::{Matrices, Tables, Tick, Track};
 use super::forward::{Weights, forward, forward_careful};
 use super::lanes::Lanes;
-use super::layers::Layer;
+use super::layers::{Curvature, Layer, Stages};
 use super::missing::{self, Holes};
 use super::omega::omega;
 use super::rank::by_rank_to;
 use super::report::report;
 use super::scale::Scale;
-use super::shape::{Layout, Shape};
+use super::shape::{Layout, Shape, Side};
 use super::single::Single;
 use super::{Bounds, bounds, units};
-use crate::batch::{Batch, Report};
+use crate::batch::{Batch, Outputs, Report};
+use crate::checksum::checksum;
 use crate::simd::{Isa, Real, Vector, Vectors};
 use crate::status::{Error, Status};
 use core::ffi::CStr;
@@ -37,6 +39,8 @@ pub(crate) struct Engine<F> {
     layers: Vec<Layer<F>>,
     /// Those that come first where entries are missing.
     mend: Vec<Layer<F>>,
+    /// Those that follow U from one tick of a stream to the next.
+    follow: Vec<Layer<F>>,
     /// Whether the correlation matrix is split, and the result scaled back.
     pub(super) correlation: bool,
     /// Whether every start goes through all layers, and the best result is kept.
@@ -56,12 +60,7 @@ enum Shapes {
 }
 
 impl<F: Real> Engine<F> {
-    pub(crate) fn new(
-        n: usize,
-        k: usize,
-        layers: &[Layer],
-        mend: &[Layer],
-    ) -> Result<Engine<F>, Error> {
+    pub(crate) fn new(n: usize, k: usize, stages: Stages<'_>) -> Result<Engine<F>, Error> {
         let mut engine = Engine {
             n,
             k,
@@ -69,6 +68,7 @@ impl<F: Real> Engine<F> {
             directions: Vec::new(),
             layers: Vec::new(),
             mend: Vec::new(),
+            follow: Vec::new(),
             correlation: false,
             careful: false,
             missing: false,
@@ -82,10 +82,14 @@ impl<F: Real> Engine<F> {
             let place = (1 + at % width) * rows + at / width;
             engine.directions[place] = F::from_f64(DIRECTION * x);
         }
-        engine.layers.try_reserve_exact(layers.len())?;
-        engine.layers.extend(layers.iter().map(Layer::cast::<F>));
-        engine.mend.try_reserve_exact(mend.len())?;
-        engine.mend.extend(mend.iter().map(Layer::cast::<F>));
+        for (to, from) in [
+            (&mut engine.layers, stages.layers),
+            (&mut engine.mend, stages.mend),
+            (&mut engine.follow, stages.follow),
+        ] {
+            to.try_reserve_exact(from.len())?;
+            to.extend(from.iter().map(Layer::cast::<F>));
+        }
         Ok(engine)
     }
 
@@ -100,6 +104,173 @@ impl<F: Real> Engine<F> {
             #[cfg(target_arch = "x86_64")]
             Isa::Avx2(simd) => self.workspace_len_for(Vectors::<F::Avx2>::new(simd)),
         }
+    }
+
+    /// Streams that are best kept side by side.
+    pub(crate) fn side_by_side(&self, isa: Isa) -> usize {
+        fn width<V: Vector>(engine: &Engine<V::Scalar>, vectors: Vectors<V>) -> usize {
+            if engine.lanes_fit(vectors) { V::W } else { 1 }
+        }
+        match isa {
+            Isa::Portable(simd) => width(self, Vectors::<F::Portable>::new(simd)),
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2(simd) => width(self, Vectors::<F::Avx2>::new(simd)),
+        }
+    }
+
+    /// Values that [`Tables`] need.
+    pub(crate) fn tables_len(&self) -> usize {
+        self.n * (self.n + 2 * WIDEST * self.k)
+    }
+
+    /// Moves streams that are side by side on by a tick: see [`Tick`].
+    pub(crate) fn follow(
+        &self,
+        isa: Isa,
+        workspace: &mut Workspace<F>,
+        tables: &mut [F],
+        tick: Tick<'_, F>,
+    ) {
+        match isa {
+            Isa::Portable(simd) => {
+                self.follow_on(Vectors::<F::Portable>::new(simd), workspace, tables, tick);
+            }
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2(simd) => {
+                self.follow_on(Vectors::<F::Avx2>::new(simd), workspace, tables, tick);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn follow_on<V: Vector<Scalar = F>>(
+        &self,
+        vectors: Vectors<V>,
+        workspace: &mut Workspace<F>,
+        tables: &mut [F],
+        tick: Tick<'_, F>,
+    ) {
+        let Tick {
+            matrices,
+            track,
+            wanted,
+            missing,
+            out,
+        } = tick;
+        let lanes = track.width > 1 && self.lanes_fit(vectors);
+        let (given, estimated) = match matrices {
+            Matrices::Given(m) => (Some(m), None),
+            Matrices::Estimated(m) => (None, Some(m)),
+        };
+        let mut rest = Batch {
+            n: self.n,
+            k: self.k,
+            count: wanted.len(),
+            m: given,
+            out,
+        };
+        let (matrix, factors) = tables.split_at_mut(self.n * self.n);
+        let mut first = track.first;
+        for wanted in wanted.chunks_mut(if lanes { V::W } else { 1 }) {
+            let group = rest.take(wanted.len());
+            let at = Side {
+                values: &[][..],
+                width: track.width,
+                first,
+            };
+            let tick = Tick {
+                matrices: match estimated {
+                    Some(m) => Matrices::Estimated(Side {
+                        values: m.values,
+                        ..at
+                    }),
+                    None => Matrices::Given(group.m.unwrap_or(&[])),
+                },
+                track: Track {
+                    u: &mut *track.u,
+                    mean: &mut *track.mean,
+                    splits: &mut *track.splits,
+                    width: track.width,
+                    first,
+                },
+                wanted,
+                missing,
+                out: group.out,
+            };
+            let tables = Tables {
+                matrix: &mut *matrix,
+                factors: &mut *factors,
+            };
+            let memory = workspace.vectors::<V>();
+            first += tick.wanted.len();
+            if worthwhile::<V>() && lanes {
+                vectors.vectorize(
+                    #[inline(always)]
+                    || self.follow_group(self.lanes(vectors), memory, tables, tick),
+                );
+            } else {
+                vectors.vectorize(
+                    #[inline(always)]
+                    || self.follow_group(self.single(vectors), memory, tables, tick),
+                );
+            }
+        }
+    }
+
+    /// The same again. Entries may be missing in every tick of a stream.
+    pub(crate) fn for_streams(&self, correlation: bool) -> Result<Engine<F>, Error> {
+        fn copied<T: Clone>(from: &[T]) -> Result<Vec<T>, Error> {
+            let mut all = Vec::new();
+            all.try_reserve_exact(from.len())?;
+            all.extend_from_slice(from);
+            Ok(all)
+        }
+        Ok(Engine {
+            n: self.n,
+            k: self.k,
+            bounds: self.bounds,
+            directions: copied(&self.directions)?,
+            layers: copied(&self.layers)?,
+            mend: copied(&self.mend)?,
+            follow: copied(&self.follow)?,
+            correlation: self.correlation || correlation,
+            careful: false,
+            missing: true,
+        })
+    }
+
+    /// A number that tells networks apart.
+    pub(crate) fn fingerprint(&self) -> u64 {
+        let layers = self.layers.iter().chain(&self.mend).chain(&self.follow);
+        let numbers = layers.flat_map(|layer| {
+            let Layer {
+                curvature,
+                alpha,
+                beta,
+                gamma,
+                delta,
+                sigma,
+                eta,
+                mu,
+            } = *layer;
+            let own = if curvature == Curvature::Own {
+                F::ONE
+            } else {
+                F::ZERO
+            };
+            [own, alpha, beta, gamma, delta, sigma, eta, mu]
+        });
+        let correlation = [self.correlation as u8];
+        let bytes = numbers.flat_map(|x| Into::<f64>::into(x).to_bits().to_le_bytes());
+        checksum(bytes.chain(correlation))
+    }
+
+    pub(super) fn k(&self) -> usize {
+        self.k
+    }
+
+    pub(super) fn follows(&self) -> bool {
+        !self.follow.is_empty()
     }
 
     /// Decomposes every matrix of the batch; `Err` names the worst that a matrix met.
@@ -204,86 +375,24 @@ impl<F: Real> Engine<F> {
         memory: &mut [V::Array],
         mut group: Batch<'_, F>,
     ) -> bool {
-        let (k, vectors) = (self.k, shape.vectors());
-        let weights = Weights {
-            k,
-            bounds: self.bounds,
-            directions: &self.directions,
-            layers: &self.layers,
-            mend: &self.mend,
-        };
-        let ones = weights.ones(shape);
-        let mut buffers = Buffers::carve(memory, shape, k, self.missing);
+        let weights = self.weights();
+        let mut buffers = Buffers::carve(memory, shape, self.k, self.missing);
         shape.pack(group.source(), buffers.raw);
-        let mut scale = Scale::of(shape, buffers.raw, buffers.sums);
-        let mut all_finite = scale.finite(group.count);
-        let mut holes = None;
-        if self.missing && !all_finite {
-            let found = Holes::find(shape, ones, &mut buffers);
-            let share = found.share_of_variances(shape);
-            scale = Scale::of_known(shape, buffers.m, share, buffers.sums);
-            all_finite = scale.finite(group.count);
-            holes = Some(found);
-        }
+        let ready = self.prepare(shape, self.missing, &mut buffers);
+        let all_finite = ready.scale.finite(group.count);
         // Looked for before S takes the place of M.
         let first_bad = (!all_finite).then(|| find_bad(&group, self.missing));
-        self.normal(shape, &scale, holes, &mut buffers);
-        match holes {
-            Some(_) => missing::leave_out(shape, ones, &mut buffers),
-            None => {
-                let share = vectors.number(1.0 / self.n as f64);
-                for x in buffers.shares.iter_mut() {
-                    share.store_array(x);
-                }
-            }
-        }
-        let mut unit = vectors.one();
-        if self.correlation {
-            unit = units::standardise(shape, holes.is_some(), &mut buffers);
-        }
         let unsettled = if self.careful {
-            forward_careful(shape, weights, holes, &mut buffers)
+            forward_careful(shape, weights, ready.holes, &mut buffers)
         } else {
             let told = group.out.reports.is_some();
-            forward(shape, weights, holes, told, &mut buffers)
+            forward(shape, weights, ready.holes, told, &mut buffers)
         };
-        // Both need M̂ as it was.
-        if self.correlation || group.out.reports.is_some() {
-            self.normal(shape, &scale, holes, &mut buffers);
-        }
-        if self.correlation {
-            units::restore(shape, k, unit, holes.is_some(), &mut buffers);
-        }
+        self.finish(shape, &ready, unsettled, &mut buffers, &mut group.out);
         if let Some(u) = &mut group.out.u {
-            let root = scale.s.sqrt();
-            for (v, u) in buffers.v.iter_mut().zip(buffers.u.iter()) {
-                (vectors.load(u) * root).store_array(v);
+            for u in u.chunks_exact_mut(self.n * self.k) {
+                canonical(self.k, u);
             }
-            shape.unpack_rows(k, buffers.v, u);
-            for u in u.chunks_exact_mut(self.n * k) {
-                canonical(k, u);
-            }
-        }
-        if group.out.l.is_some() || group.out.s.is_some() {
-            let Buffers { raw, w, c, u, .. } = &mut buffers;
-            by_rank_to::<3, V>(
-                vectors,
-                k,
-                #[inline(always)]
-                |k| shape.split(k, scale.s, raw, u, w, c),
-            );
-            if let Some(l) = &mut group.out.l {
-                shape.unpack(w, l);
-            }
-            if let Some(s) = &mut group.out.s {
-                if holes.is_some() {
-                    missing::replace(vectors, raw, F::NAN, c);
-                }
-                shape.unpack(c, s);
-            }
-        }
-        if let Some(reports) = &mut group.out.reports {
-            report(shape, k, scale.s, unsettled, holes, &mut buffers, reports);
         }
         if let Some(first_bad) = first_bad {
             mark_bad(&mut group, first_bad);
@@ -291,19 +400,145 @@ impl<F: Real> Engine<F> {
         all_finite
     }
 
-    /// M̂ in `buffers.m`, from M.
-    #[inline(always)]
-    fn normal<V: Vector<Scalar = F>>(
+    /// What a forward pass needs beside the matrices.
+    pub(super) fn weights(&self) -> Weights<'_, F> {
+        Weights {
+            k: self.k,
+            bounds: self.bounds,
+            directions: &self.directions,
+            layers: &self.layers,
+            mend: &self.mend,
+            follow: &self.follow,
+        }
+    }
+
+    /// From M in `buffers.raw` to what the network sees, in `buffers.m`. NaN is an entry that is not known, if they may
+    /// be `missing`.
+    #[inline(never)]
+    pub(super) fn prepare<V: Vector<Scalar = F>>(
         &self,
         shape: impl Shape<V>,
-        scale: &Scale<V>,
-        holes: Option<Holes<V>>,
+        missing: bool,
         buffers: &mut Buffers<'_, V>,
+    ) -> Ready<V> {
+        let vectors = shape.vectors();
+        vectors.vectorize(
+            #[inline(always)]
+            || {
+                let ones = self.weights().ones(shape);
+                let mut scale = Scale::of(shape, buffers.raw, buffers.sums);
+                let mut holes = None;
+                if missing && !scale.finite(V::W) {
+                    let found = Holes::find(shape, ones, buffers);
+                    let share = found.share_of_variances(shape);
+                    scale = Scale::of_known(shape, buffers.m, share, buffers.sums);
+                    holes = Some(found);
+                }
+                normal(shape, &scale, holes, buffers);
+                match holes {
+                    Some(_) => missing::leave_out(shape, ones, buffers),
+                    None => {
+                        let share = vectors.number(1.0 / self.n as f64);
+                        for x in buffers.shares.iter_mut() {
+                            share.store_array(x);
+                        }
+                    }
+                }
+                let mut unit = vectors.one();
+                if self.correlation {
+                    unit = units::standardise(shape, holes.is_some(), buffers);
+                }
+                Ready { scale, holes, unit }
+            },
+        )
+    }
+
+    /// From U of what the network saw, in `buffers.u`, to what is asked for. Columns of U are as the network has them.
+    #[inline(never)]
+    pub(super) fn finish<V: Vector<Scalar = F>>(
+        &self,
+        shape: impl Shape<V>,
+        ready: &Ready<V>,
+        unsettled: V,
+        buffers: &mut Buffers<'_, V>,
+        out: &mut Outputs<'_, F>,
     ) {
-        match holes {
-            None => scale.apply(shape.vectors(), buffers.raw, buffers.m),
-            Some(_) => scale.apply_known(shape.vectors(), buffers.raw, buffers.m),
+        let vectors = shape.vectors();
+        vectors.vectorize(
+            #[inline(always)]
+            || self.finish_there(shape, ready, unsettled, buffers, out),
+        );
+    }
+
+    /// [`Engine::finish`], to be inlined where the instruction set is enabled.
+    #[inline(always)]
+    fn finish_there<V: Vector<Scalar = F>>(
+        &self,
+        shape: impl Shape<V>,
+        ready: &Ready<V>,
+        unsettled: V,
+        buffers: &mut Buffers<'_, V>,
+        out: &mut Outputs<'_, F>,
+    ) {
+        let (k, vectors) = (self.k, shape.vectors());
+        let Ready { scale, holes, unit } = ready;
+        // Both need M̂ as it was.
+        if self.correlation || out.reports.is_some() {
+            normal(shape, scale, *holes, buffers);
         }
+        if self.correlation {
+            units::restore(shape, k, *unit, holes.is_some(), buffers);
+        }
+        if let Some(u) = &mut out.u {
+            let root = scale.s.sqrt();
+            for (v, u) in buffers.v.iter_mut().zip(buffers.u.iter()) {
+                (vectors.load(u) * root).store_array(v);
+            }
+            shape.unpack_rows(k, buffers.v, u);
+        }
+        if out.l.is_some() || out.s.is_some() {
+            let Buffers { raw, w, c, u, .. } = buffers;
+            by_rank_to::<3, V>(
+                vectors,
+                k,
+                #[inline(always)]
+                |k| shape.split(k, scale.s, raw, u, w, c),
+            );
+            if let Some(l) = &mut out.l {
+                shape.unpack(w, l);
+            }
+            if let Some(s) = &mut out.s {
+                if holes.is_some() {
+                    missing::replace(vectors, raw, F::NAN, c);
+                }
+                shape.unpack(c, s);
+            }
+        }
+        if let Some(reports) = &mut out.reports {
+            report(shape, k, scale.s, unsettled, *holes, buffers, reports);
+        }
+    }
+}
+
+/// A group whose matrices are ready for the network.
+pub(super) struct Ready<V> {
+    pub(super) scale: Scale<V>,
+    pub(super) holes: Option<Holes<V>>,
+    /// The scale of the correlation matrices, if those are split.
+    unit: V,
+}
+
+/// M̂ in `buffers.m`, from M.
+#[inline(always)]
+fn normal<V: Vector>(
+    shape: impl Shape<V>,
+    scale: &Scale<V>,
+    holes: Option<Holes<V>>,
+    buffers: &mut Buffers<'_, V>,
+) {
+    match holes {
+        None => scale.apply(shape.vectors(), buffers.raw, buffers.m),
+        Some(_) => scale.apply_known(shape.vectors(), buffers.raw, buffers.m),
     }
 }
 

@@ -9,11 +9,12 @@
 //! | `denise.n`, `denise.k` | the sizes, in decimal |
 //! | `denise.layers` | one line per layer: `shared` or `own`, then the weights in the order of [`Layer`] |
 //! | `denise.mend` | likewise the layers that come first where entries are missing; may be left out |
+//! | `denise.follow` | likewise the layers that follow U from tick to tick of a stream; may be left out |
 //!
 //! Files come from anywhere, so nothing in them is believed: every length is checked against what is
 //! left of the file, and nothing is allocated but the layers.
 
-use super::layers::{Curvature, Layer};
+use super::layers::{Curvature, Layer, Stages};
 use crate::size::{DEFAULT_K, DEFAULT_N, check_size};
 use crate::status::{Error, Status};
 use crate::wire::{Field, Message, cut_off};
@@ -42,6 +43,8 @@ pub struct File {
     pub layers: Vec<Layer>,
     /// Those that come first where entries are missing: up to 64, or none.
     pub mend: Vec<Layer>,
+    /// Those that follow U from one tick of a stream to the next: up to 64, or none.
+    pub follow: Vec<Layer>,
 }
 
 impl File {
@@ -52,7 +55,17 @@ impl File {
             k: DEFAULT_K,
             layers: layers(BUILTIN)?,
             mend: layers(BUILTIN_MEND)?,
+            follow: layers(BUILTIN_FOLLOW)?,
         })
+    }
+
+    /// Its layers.
+    pub fn stages(&self) -> Stages<'_> {
+        Stages {
+            layers: &self.layers,
+            mend: &self.mend,
+            follow: &self.follow,
+        }
     }
 
     /// Reads the bytes of a file.
@@ -68,6 +81,8 @@ impl File {
 const BUILTIN: &str = include_str!("../../../../models/default.layers").trim_ascii_end();
 /// And its `denise.mend`.
 const BUILTIN_MEND: &str = include_str!("../../../../models/default.mend").trim_ascii_end();
+/// And its `denise.follow`.
+const BUILTIN_FOLLOW: &str = include_str!("../../../../models/default.follow").trim_ascii_end();
 
 fn read(bytes: &[u8]) -> Result<File, Error> {
     let metadata = Metadata::find(bytes)?;
@@ -108,6 +123,7 @@ fn read(bytes: &[u8]) -> Result<File, Error> {
         k,
         layers: layers(text)?,
         mend: metadata.mend.map_or(Ok(Vec::new()), layers)?,
+        follow: metadata.follow.map_or(Ok(Vec::new()), layers)?,
     })
 }
 
@@ -178,6 +194,7 @@ struct Metadata<'a> {
     k: Option<&'a str>,
     layers: Option<&'a str>,
     mend: Option<&'a str>,
+    follow: Option<&'a str>,
 }
 
 impl<'a> Metadata<'a> {
@@ -224,6 +241,7 @@ impl<'a> Metadata<'a> {
             b"denise.k" => &mut self.k,
             b"denise.layers" => &mut self.layers,
             b"denise.mend" => &mut self.mend,
+            b"denise.follow" => &mut self.follow,
             _ => return Ok(()),
         };
         if place.is_some() {

@@ -23,6 +23,8 @@ pub(super) struct Weights<'a, F> {
     pub(super) layers: &'a [Layer<F>],
     /// Layers that come first where entries are missing.
     pub(super) mend: &'a [Layer<F>],
+    /// Layers that follow U from one tick of a stream to the next.
+    pub(super) follow: &'a [Layer<F>],
 }
 
 /// From M̂ in `buffers.m` to U, in units of √s, in `buffers.u`. `buffers.m` is overwritten.
@@ -38,6 +40,7 @@ pub(super) fn forward<V: Vector>(
 ) -> V {
     let vectors = shape.vectors();
     balance(shape, weights.bounds, weights.ones(shape), buffers);
+    note_variances(shape, holes, buffers);
     run(shape, weights, holes, 1.0, buffers);
     let unsettled = if told {
         last_step(shape, weights.k, buffers)
@@ -59,6 +62,7 @@ pub(super) fn forward_careful<V: Vector>(
     let vectors = shape.vectors();
     let k = weights.k;
     balance(shape, weights.bounds, weights.ones(shape), buffers);
+    note_variances(shape, holes, buffers);
     let mut least = vectors.splat(V::Scalar::MAX);
     let mut unsettled = vectors.zero();
     for factor in CAREFUL {
@@ -87,15 +91,28 @@ impl<'a, F> Weights<'a, F> {
     }
 }
 
-/// A start, and layers one after the other.
+/// Where entries are missing, the diagonals of M̂ and of what is known of it, for layers.
 #[inline(always)]
-fn run<V: Vector>(
+pub(super) fn note_variances<V: Vector>(
+    shape: impl Shape<V>,
+    holes: Option<Holes<V>>,
+    buffers: &mut Buffers<'_, V>,
+) {
+    if holes.is_some() {
+        missing::diagonal(shape, buffers.m, buffers.variances);
+        missing::diagonal(shape, buffers.known, buffers.variances_known);
+    }
+}
+
+/// A start, and layers one after the other. Gives the mean |R_ij| that the last one saw.
+#[inline(always)]
+pub(super) fn run<V: Vector>(
     shape: impl Shape<V>,
     weights: Weights<'_, V::Scalar>,
     holes: Option<Holes<V>>,
     factor: f64,
     buffers: &mut Buffers<'_, V>,
-) {
+) -> V {
     let k = weights.k;
     let Weights {
         bounds, directions, ..
@@ -104,24 +121,27 @@ fn run<V: Vector>(
     if let Some(holes) = holes {
         mend(shape, weights, holes, buffers);
     }
-    run_layers(shape, weights, weights.layers, holes, buffers);
+    let zero = shape.vectors().zero();
+    run_layers(shape, weights, weights.layers, zero, holes, buffers)
 }
 
-/// The first without momentum.
+/// The first without momentum. Takes the mean |R_ij| of a layer before, zero if there was none, and gives that of the
+/// last one.
 #[inline(always)]
-fn run_layers<V: Vector>(
+pub(super) fn run_layers<V: Vector>(
     shape: impl Shape<V>,
     weights: Weights<'_, V::Scalar>,
     layers: &[Layer<V::Scalar>],
+    mut mean: V,
     holes: Option<Holes<V>>,
     buffers: &mut Buffers<'_, V>,
-) {
+) -> V {
     buffers.v.copy_from_slice(buffers.u);
     let (k, ones) = (weights.k, weights.ones(shape));
-    let mut mean = shape.vectors().zero();
     for weights in layers {
         mean = layer(shape, k, ones, weights, mean, holes, buffers);
     }
+    mean
 }
 
 /// From the start of a matrix whose holes count as zeros to one that has seen what is known only. A matrix without holes
@@ -137,10 +157,9 @@ fn mend<V: Vector>(
     vectors.vectorize(
         #[inline(always)]
         || {
-            missing::diagonal(shape, buffers.m, buffers.variances);
-            missing::diagonal(shape, buffers.known, buffers.variances_known);
             buffers.first.copy_from_slice(buffers.u);
-            run_layers(shape, weights, weights.mend, Some(holes), buffers);
+            let zero = vectors.zero();
+            run_layers(shape, weights, weights.mend, zero, Some(holes), buffers);
             for (first, u) in buffers.first.iter().zip(buffers.u.iter_mut()) {
                 let u_0 = vectors.load(first);
                 holes.choose(vectors, u_0, vectors.load(u)).store_array(u);

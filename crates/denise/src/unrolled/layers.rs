@@ -70,6 +70,27 @@ impl Layer<f64> {
     }
 }
 
+/// The layers of a network, by what they are for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Stages<'a> {
+    /// From the start to the result.
+    pub layers: &'a [Layer],
+    /// Those that come first where entries are missing; may be none.
+    pub mend: &'a [Layer],
+    /// Those that follow U from one tick of a stream to the next; without any there are no streams.
+    pub follow: &'a [Layer],
+}
+
+impl<'a> Stages<'a> {
+    /// Without what only missing entries and streams need.
+    pub fn only(layers: &'a [Layer]) -> Stages<'a> {
+        Stages {
+            layers,
+            ..Stages::default()
+        }
+    }
+}
+
 #[cfg(test)]
 pub(crate) fn builtin() -> Vec<Layer> {
     super::File::builtin().unwrap().layers

@@ -21,11 +21,13 @@
     reason = "kernels walk several arrays by one index, and iterators of vectors are not always inlined"
 )]
 
+mod align;
 mod balance;
 mod buffers;
 mod canonical;
 mod engine;
 mod file;
+mod follow;
 mod forward;
 mod lanes;
 mod layers;
@@ -45,11 +47,14 @@ mod triangle;
 mod units;
 
 pub use file::File;
+pub use follow::{CHECK, CLEARLY};
+pub(crate) use follow::{Matrices, Tick, Track};
 #[cfg(test)]
 pub(crate) use layers::builtin;
-pub use layers::{Curvature, Layer};
-pub(crate) use network::Network;
+pub use layers::{Curvature, Layer, Stages};
+pub(crate) use network::{Follower, Network};
 pub use omega::omega;
+pub(crate) use shape::Side;
 
 /// Added to A_i on the diagonal, relative to its trace: keeps the row systems well posed.
 pub const RIDGE: f64 = 1e-4;

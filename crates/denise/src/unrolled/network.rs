@@ -2,9 +2,10 @@
 
 use super::buffers::Workspace;
 use super::engine::{Engine, kernel};
-use super::layers::Layer;
+use super::layers::Stages;
 use crate::batch::Batch;
-use crate::network;
+use crate::memory::filled;
+use crate::network::{self, Followers};
 use crate::options::Options;
 use crate::simd::{Isa, Real};
 use crate::status::{Error, Status};
@@ -35,13 +36,12 @@ impl Network {
     pub(crate) fn new(
         n: usize,
         k: usize,
-        layers: &[Layer],
-        mend: &[Layer],
+        stages: Stages<'_>,
         options: &Options,
     ) -> Result<Network, Error> {
         let isa = options.isa()?;
-        let mut single = Engine::new(n, k, layers, mend)?;
-        let mut double = Engine::new(n, k, layers, mend)?;
+        let mut single = Engine::new(n, k, stages)?;
+        let mut double = Engine::new(n, k, stages)?;
         (single.correlation, double.correlation) = (options.correlation, options.correlation);
         (single.careful, double.careful) = (options.careful, options.careful);
         (single.missing, double.missing) = (options.missing, options.missing);
@@ -54,7 +54,45 @@ impl Network {
     }
 }
 
+/// The network in one precision, with working memory of its own, for a stream.
+pub(crate) struct Follower<F> {
+    pub(crate) engine: Engine<F>,
+    pub(crate) workspace: Workspace<F>,
+    pub(crate) tables: Vec<F>,
+}
+
+impl<F: Real> Follower<F> {
+    fn new(engine: &Engine<F>, isa: Isa, correlation: bool) -> Result<Follower<F>, Error> {
+        let engine = engine.for_streams(correlation)?;
+        Ok(Follower {
+            workspace: engine.workspace(isa)?,
+            tables: filled(engine.tables_len(), F::ZERO)?,
+            engine,
+        })
+    }
+}
+
 impl network::Network for Network {
+    fn followers(&self, correlation: bool) -> Result<Followers, Error> {
+        let (single, double) = (&self.single.engine, &self.double.engine);
+        if !single.follows() {
+            let message = "the model has no layers for streams (denise.follow): write its file again with this version \
+                           of the program denise";
+            return Err(Error::new(Status::Unsupported, message));
+        }
+        if single.careful {
+            let message =
+                "a stream follows one path: load its model without careful (DENISE_FLAG_CAREFUL)";
+            return Err(Error::new(Status::Unsupported, message));
+        }
+        Ok(Followers {
+            isa: self.isa,
+            missing: single.missing,
+            single: Follower::new(single, self.isa, correlation)?,
+            double: Follower::new(double, self.isa, correlation)?,
+        })
+    }
+
     fn run_f32(&self, batch: Batch<'_, f32>) -> Result<(), Status> {
         let InPrecision { engine, workspaces } = &self.single;
         engine.decompose(self.isa, &mut workspaces.borrow(), batch)
@@ -89,7 +127,10 @@ mod tests {
     #[test]
     fn default_concurrency_is_bounded_by_memory() {
         let bytes = |n, k| {
-            let (single, double) = (Engine::new(n, k, &[], &[]), Engine::new(n, k, &[], &[]));
+            let (single, double) = (
+                Engine::new(n, k, Stages::default()),
+                Engine::new(n, k, Stages::default()),
+            );
             bytes_of_call(&single.unwrap(), &double.unwrap(), Isa::best())
         };
         let calls = Options::default().calls(bytes(MAX_N, MAX_K)).unwrap();

@@ -67,6 +67,12 @@ impl<V: Vector> Scale<V> {
         (0..count).all(|i| poison[i].finite())
     }
 
+    /// Whether matrix `i` is.
+    #[inline(always)]
+    pub(super) fn finite_at(&self, i: usize) -> bool {
+        self.poison.to_array()[i].finite()
+    }
+
     /// M̂ from M.
     #[inline(always)]
     pub(super) fn apply(&self, vectors: Vectors<V>, raw: &[V::Array], m: &mut [V::Array]) {

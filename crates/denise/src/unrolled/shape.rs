@@ -38,6 +38,34 @@ pub(super) trait Pack<V: Vector>: Layout<V> {
     fn unpack_rows(self, k: usize, rows: &[V::Array], tables: &mut [V::Scalar]);
     /// Spreads a table over vector rows. It has k columns, one after the other, with zeros past n.
     fn spread(self, k: usize, table: &[V::Scalar], rows: &mut [V::Array]);
+    /// Matrices at once.
+    fn matrices(self) -> usize;
+    /// A number for every matrix, where sums over its rows have theirs.
+    fn each(self, number: impl Fn(usize) -> V::Scalar) -> V;
+    /// Takes estimates in; `staging` has room for a matrix.
+    fn pack_estimates(self, m: Side<'_, f64>, staging: &mut [V::Scalar], raw: &mut [V::Array]);
+    /// Reads factors, of which value e is entry e of a row-major n×k table.
+    fn pack_rows(self, k: usize, values: Side<'_, f64>, rows: &mut [V::Array]);
+    /// Writes factors, of which `value` gives an entry by its place in a row-major n×k table and its matrix.
+    fn put_rows(self, k: usize, rows: &mut [V::Array], value: impl Fn(usize, usize) -> V::Scalar);
+    /// Gives every entry of factors to `take`: its place in a row-major n×k table, the matrix, and the entry.
+    fn take_rows(self, k: usize, rows: &[V::Array], take: impl FnMut(usize, usize, V::Scalar));
+}
+
+/// Numbers of several streams, side by side: number e of stream l is at e·`width` + `first` + l.
+#[derive(Clone, Copy)]
+pub(crate) struct Side<'a, T> {
+    pub(crate) values: &'a [T],
+    pub(crate) width: usize,
+    pub(crate) first: usize,
+}
+
+impl<'a, T> Side<'a, T> {
+    /// Number e of all streams from the first on.
+    #[inline(always)]
+    pub(super) fn of(self, e: usize) -> &'a [T] {
+        &self.values[e * self.width + self.first..(e + 1) * self.width]
+    }
 }
 
 /// Sums over rows and over entries.

@@ -5,7 +5,7 @@ use super::super::weights::{free, initial, layer};
 use super::*;
 use crate::train::Learner;
 use crate::train::batch::Batches;
-use denise::unrolled::reference;
+use denise::unrolled::{Stages, reference};
 use denise_data::generator::{Amplitude, Cell, Kind, samples};
 use nalgebra::DMatrix;
 
@@ -117,7 +117,15 @@ fn its_slopes_are_those_of_what_is_specified_where_entries_are_missing() {
     let (mend, layers) = (initial(2, 0), initial(4, 2));
     let m = samples(n, k, &kinds, 1, 0, 40).m;
     let batch = Batches::new(n, k, &device).make(&m, None);
-    let learner = Unrolled::mending(&mend, &layers, &[(n, k)], &Device::flex());
+    let learner = Unrolled::mending(
+        Stages {
+            layers: &layers,
+            mend: &mend,
+            ..Stages::default()
+        },
+        &[(n, k)],
+        &Device::flex(),
+    );
     let mut squares = |l: Tensor<3>| Ok((l.clone() * l).mean());
     let slopes = learner.gradient(&learner.initial(), &batch, &mut squares);
     let slopes = slopes.unwrap().1;
@@ -158,7 +166,7 @@ fn its_slopes_are_those_of_what_is_specified() {
         let layers = initial(layers, shared);
         let m = matrices(n, k, 40);
         let batch = Batches::new(n, k, &device).make(&m, None);
-        let learner = Unrolled::new(&layers, &[], &[(n, k)], &Device::flex());
+        let learner = Unrolled::new(Stages::only(&layers), &[(n, k)], &Device::flex());
         let mut squares = |l: Tensor<3>| {
             let s = l - batch.m.clone();
             Ok((s.clone() * s).mean())

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::batch::Outputs;
-use crate::unrolled::{builtin, reference};
+use crate::unrolled::{Stages, builtin, reference};
 use denise_data::matrices::covariance;
 use denise_data::random::Random;
 use nalgebra::DMatrix;
@@ -33,7 +33,7 @@ fn run<F: Real>(
         s: vec![F::ZERO; count * n * n],
         reports: vec![Report::default(); count],
     };
-    let mut engine = Engine::new(n, k, &builtin(), &[]).unwrap();
+    let mut engine = Engine::new(n, k, Stages::only(&builtin())).unwrap();
     let outputs = Outputs {
         u: Some(&mut out.u),
         l: Some(&mut out.l),

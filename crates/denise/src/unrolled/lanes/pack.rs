@@ -1,9 +1,9 @@
 //! Blocks of the caller's matrices to vectors, and back.
 
 use super::corners::{Corners, CornersMut};
-use super::{ENTRIES, Lanes, SIDE};
-use crate::simd::{Real, Vector};
-use crate::unrolled::shape::Pack;
+use super::{ENTRIES, Lanes, SIDE, place};
+use crate::simd::{Fixed, Real, Vector};
+use crate::unrolled::shape::{Pack, Side};
 use crate::unrolled::triangle::triangle;
 
 impl<V: Vector> Pack<V> for Lanes<V> {
@@ -65,6 +65,73 @@ impl<V: Vector> Pack<V> for Lanes<V> {
         for (a, column) in columns.enumerate() {
             for (row, &x) in rows.chunks_exact_mut(k).zip(column) {
                 self.vectors.splat(x).store_array(&mut row[a]);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn matrices(self) -> usize {
+        V::W
+    }
+
+    #[inline(always)]
+    fn each(self, number: impl Fn(usize) -> V::Scalar) -> V {
+        V::from_fn(self.vectors.simd(), number)
+    }
+
+    #[inline(never)]
+    fn pack_estimates(self, m: Side<'_, f64>, _: &mut [V::Scalar], raw: &mut [V::Array]) {
+        self.vectors.vectorize(
+            #[inline(always)]
+            || {
+                let blocks = self.n.div_ceil(SIDE);
+                for i in 0..blocks * SIDE {
+                    for j in 0..=i {
+                        let mut entry = V::Array::filled(V::Scalar::ZERO);
+                        if i < self.n {
+                            let from = &m.of(triangle(i) + j)[..V::W];
+                            for l in 0..V::W {
+                                entry[l] = V::Scalar::from_f64(from[l]);
+                            }
+                        }
+                        raw[place(i, j)] = entry;
+                        if i / SIDE == j / SIDE {
+                            // Blocks on the diagonal are whole.
+                            let block = (triangle(i / SIDE) + i / SIDE) * ENTRIES;
+                            raw[block + j % SIDE * SIDE + i % SIDE] = entry;
+                        }
+                    }
+                }
+            },
+        );
+    }
+
+    #[inline(always)]
+    fn pack_rows(self, k: usize, values: Side<'_, f64>, rows: &mut [V::Array]) {
+        let (there, padding) = rows.split_at_mut(self.n * k);
+        for (e, row) in there.iter_mut().enumerate() {
+            let from = &values.of(e)[..V::W];
+            for l in 0..V::W {
+                row[l] = V::Scalar::from_f64(from[l]);
+            }
+        }
+        padding.fill(V::Array::filled(V::Scalar::ZERO));
+    }
+
+    #[inline(always)]
+    fn put_rows(self, k: usize, rows: &mut [V::Array], value: impl Fn(usize, usize) -> V::Scalar) {
+        for (e, row) in rows[..self.n * k].iter_mut().enumerate() {
+            for l in 0..V::W {
+                row[l] = value(e, l);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn take_rows(self, k: usize, rows: &[V::Array], mut take: impl FnMut(usize, usize, V::Scalar)) {
+        for (e, row) in rows[..self.n * k].iter().enumerate() {
+            for l in 0..V::W {
+                take(e, l, row[l]);
             }
         }
     }

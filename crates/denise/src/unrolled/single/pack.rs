@@ -2,7 +2,8 @@
 
 use super::{Single, lane_numbers, panels};
 use crate::simd::{Fixed, Real, Vector};
-use crate::unrolled::shape::{Layout, Pack};
+use crate::unrolled::shape::{Layout, Pack, Side};
+use crate::unrolled::triangle::triangle;
 use fearless_simd::Select;
 
 impl<V: Vector> Pack<V> for Single<V> {
@@ -57,6 +58,68 @@ impl<V: Vector> Pack<V> for Single<V> {
                 if let Some(row) = rows.get_mut(v * k + a) {
                     *row = *run;
                 }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn matrices(self) -> usize {
+        1
+    }
+
+    #[inline(always)]
+    fn each(self, number: impl Fn(usize) -> V::Scalar) -> V {
+        self.vectors.splat(number(0))
+    }
+
+    #[inline(never)]
+    fn pack_estimates(self, m: Side<'_, f64>, staging: &mut [V::Scalar], raw: &mut [V::Array]) {
+        self.vectors.vectorize(
+            #[inline(always)]
+            || {
+                for (i, row) in staging.chunks_exact_mut(self.n).enumerate() {
+                    let from = &m.values[triangle(i) * m.width + m.first..];
+                    if m.width == 1 {
+                        for (x, &from) in row[..i + 1].iter_mut().zip(from) {
+                            *x = V::Scalar::from_f64(from);
+                        }
+                    } else {
+                        for (x, &from) in row[..i + 1].iter_mut().zip(from.iter().step_by(m.width))
+                        {
+                            *x = V::Scalar::from_f64(from);
+                        }
+                    }
+                }
+            },
+        );
+        self.pack(staging, raw);
+    }
+
+    #[inline(always)]
+    fn pack_rows(self, k: usize, values: Side<'_, f64>, rows: &mut [V::Array]) {
+        rows.fill(V::Array::filled(V::Scalar::ZERO));
+        for i in 0..self.n {
+            for a in 0..k {
+                let x = values.values[(i * k + a) * values.width + values.first];
+                rows[i / V::W * k + a][i % V::W] = V::Scalar::from_f64(x);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn put_rows(self, k: usize, rows: &mut [V::Array], value: impl Fn(usize, usize) -> V::Scalar) {
+        for i in 0..self.n {
+            for a in 0..k {
+                rows[i / V::W * k + a][i % V::W] = value(i * k + a, 0);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn take_rows(self, k: usize, rows: &[V::Array], mut take: impl FnMut(usize, usize, V::Scalar)) {
+        for i in 0..self.n {
+            for a in 0..k {
+                take(i * k + a, 0, rows[i / V::W * k + a][i % V::W]);
             }
         }
     }

@@ -46,7 +46,16 @@ fn split<F: Real>(
     let mut status = Ok(());
     let results = run(n, k, m, |engine, batch| {
         let (layers, mend) = weights();
-        let mut other = Engine::new(n, k, &layers, &mend).unwrap();
+        let mut other = Engine::new(
+            n,
+            k,
+            Stages {
+                layers: &layers,
+                mend: &mend,
+                ..Stages::default()
+            },
+        )
+        .unwrap();
         core::mem::swap(engine, &mut other);
         engine.missing = how.missing;
         engine.careful = how.careful;
