@@ -201,6 +201,9 @@ typedef struct denise_report {
 // A bug in the library. The outputs are unspecified, but the process is intact.
 #define DENISE_ERR_INTERNAL 9
 
+// In reports only: the stream has not seen enough ticks yet.
+#define DENISE_ERR_NOT_READY 10
+
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus

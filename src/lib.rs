@@ -4,7 +4,8 @@
 //! `crates/denise`. cbindgen turns these files into `include/denise.h`, so comments on public items are written for C
 //! programmers.
 //!
-//! One file per C type, in the order of the header: [`options`], [`method`], [`model`], [`report`], [`status`]; then
+//! One file per C type, in the order of the header: [`options`], [`method`], [`model`], [`report`], [`status`],
+//! [`stream`]; then
 //! the functions that belong to none: [`decompose`], [`solve`], [`version`]. Behind them:
 //!
 //! - `buffers`: are pointers, sizes and overlaps right; buffers that are not aligned.
@@ -29,6 +30,7 @@ pub mod options;
 pub mod report;
 pub mod solve;
 pub mod status;
+pub mod stream;
 pub mod version;
 
 pub use decompose::{denise_decompose_batch, denise_decompose_batch_f64};
@@ -40,4 +42,5 @@ pub use options::*;
 pub use report::denise_report;
 pub use solve::denise_solve_batch;
 pub use status::*;
+pub use stream::*;
 pub use version::{denise_abi_version, denise_version};
