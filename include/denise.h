@@ -18,11 +18,19 @@
        puts(why);
      }
 
+   Who gets a return for every asset at every tick makes a stream of it instead, in which L moves as little
+   as it must, at a fraction of the time:
+
+     denise_stream *stream;
+     denise_stream_new(model, NULL, &stream);            exponential weights of half-life 60
+     denise_stream_push(stream, returns, NULL, l, s, &report);
+     denise_stream_free(stream);
+
    Memory. The caller owns every buffer. Matrices are row-major, one after another, n * n values each.
-   Only functions that load, free or solve allocate.
+   Only functions that load, free, solve or make a stream allocate.
 
    Threads. Any number of threads may use one model at once. A call runs on the calling thread only,
-   unless the model was loaded with options.threads.
+   unless the model was loaded with options.threads. One thread at a time may use a stream.
 
    Errors. Functions that can fail return a denise_status, and denise_last_error says why. Arguments are
    checked first: a call that is refused writes no output. No function prints, exits or throws.
@@ -108,9 +116,18 @@
 // there.
 #define DENISE_METHOD_MASKED_PCP 6
 
+// For denise_stream_options.flags: subtract the means of the returns. Without it they count as zero, as they nearly are
+// over short times.
+#define DENISE_STREAM_DEMEAN 256
+
 // A loaded network. denise_load makes it, denise_free frees it. It never changes: any number of threads may use one
 // handle at once.
 typedef struct denise_model denise_model;
+
+// Streams of returns. denise_stream_new makes it, denise_stream_free frees it. It changes with every tick: one thread
+// at a time may use it, and a call that meets another one gets DENISE_ERR_ARGUMENT. Any number of streams may be made
+// from one model and used at once. A stream keeps what it needs of its model, which may be freed before it.
+typedef struct denise_stream denise_stream;
 
 // Options of denise_load. Call denise_options_init, then set what you need. The library reads the struct during the
 // call and keeps no pointer to it.
@@ -169,6 +186,25 @@ typedef struct denise_report {
   // UINT32_MAX if there is none.
   uint32_t first_bad;
 } denise_report;
+
+// Options of denise_stream_new. Call denise_stream_options_init, then set what you need.
+typedef struct denise_stream_options {
+  // Set by denise_stream_options_init; do not change it.
+  size_t struct_size;
+  // Independent streams that advance together, at most 1048576; 1 if left alone. Many in one handle are faster than
+  // many handles: they lie side by side in the lanes of vectors.
+  uint32_t streams;
+  // Ticks of a moving window, 2 to 1048576. 0: exponential weights, by half_life.
+  uint32_t window;
+  // Ticks until an observation counts half, 0.1 to 1e9. 0 with window 0: 60. Must be 0 with a window.
+  double half_life;
+  // DENISE_FLAG_CORRELATION, DENISE_STREAM_DEMEAN, both combined with |, or 0. A model that was loaded with
+  // DENISE_FLAG_CORRELATION has streams with it.
+  uint32_t flags;
+  // Ticks before the first split, and times that two assets must have been seen together before their covariance
+  // counts as known. At most the window. 0: 2 k, or the window if that is shorter.
+  uint32_t warm_up;
+} denise_stream_options;
 
 // Success: every requested output was written.
 #define DENISE_OK 0
@@ -284,6 +320,119 @@ denise_status denise_decompose_batch_f64(const struct denise_model *model,
                                          double *l,
                                          double *s,
                                          struct denise_report *reports);
+
+// Sets every option to its default. Pass sizeof *options as struct_size: nothing is written past it. Does nothing if
+// options is NULL.
+void denise_stream_options_init(struct denise_stream_options *options,
+                                size_t struct_size);
+
+// Makes streams that the model splits. Allocates: the calls below do not, but for denise_stream_free.
+//
+// - options may be NULL, for the defaults. On success *stream is a handle for denise_stream_free; on failure it is NULL.
+// - A dense network, and a model loaded with DENISE_FLAG_CAREFUL, give DENISE_ERR_UNSUPPORTED.
+denise_status denise_stream_new(const struct denise_model *model,
+                                const struct denise_stream_options *options,
+                                struct denise_stream **stream);
+
+// Frees streams. No call may be running on them, and none may follow. Does nothing if stream is NULL.
+void denise_stream_free(struct denise_stream *stream);
+
+// A tick: takes the returns in, estimates the covariances again, and splits them. Never allocates, prints or waits.
+//
+// - returns holds n values for every stream, one stream after another. u, l, s and reports are as in
+//   denise_decompose_batch, with one of each for every stream, and may each be NULL. Buffers must not overlap, and must
+//   be aligned to their type.
+// - A covariance is the weighted mean of r_i r_j, or of that less the product of the means (DENISE_STREAM_DEMEAN): the
+//   divisor is the sum of the weights.
+// - NaN is a return that is not known. With exponential weights the pairs that need it keep their value and lose none
+//   of their weight; in a window the tick counts for them as one that is not there. A pair that has not been seen
+//   warm_up times together is missing, as with DENISE_FLAG_MISSING: L is complete, and S is NaN there.
+// - Infinity, or a return beyond 1e100, makes none of the returns of its stream count at this tick. Outputs of that
+//   stream are NaN, its report has DENISE_ERR_NOT_FINITE and the asset in first_bad, and so does the call return. The
+//   next tick goes on as if nothing had been.
+// - Before the first split of a stream its outputs are NaN, and its report has DENISE_ERR_NOT_READY; the call returns
+//   DENISE_OK.
+// - u moves continuously from tick to tick: no column flips or changes places. Its columns are orthogonal, the longest
+//   first, at the first split only. L = U U' at every tick.
+// - At every 20th split the network also starts from scratch, and takes over, turned to the u that was there, if it
+//   leaves less than 0.96 of the sum of |S_ij|. So what a stream leaves is never more than 1/0.96 of that for longer
+//   than 20 ticks. Such a tick takes as long as a call of denise_decompose_batch and a usual one together.
+// - Results are the same, to the bit, for a stream alone and among others.
+denise_status denise_stream_push(struct denise_stream *stream,
+                                 const float *returns,
+                                 float *u,
+                                 float *l,
+                                 float *s,
+                                 struct denise_report *reports);
+
+// The same in double precision. Calls of both kinds may alternate on one stream.
+denise_status denise_stream_push_f64(struct denise_stream *stream,
+                                     const double *returns,
+                                     double *u,
+                                     double *l,
+                                     double *s,
+                                     struct denise_report *reports);
+
+// A tick of the caller's own covariances: m holds n*n values for every stream, of which the lower triangles are read.
+// There is no warm-up, and the estimate from returns stays as it is. NaN is DENISE_ERR_NOT_FINITE, or an entry that is
+// not known if the model was loaded with DENISE_FLAG_MISSING; a stream whose matrix is not finite stays where it was.
+// Otherwise as denise_stream_push.
+denise_status denise_stream_push_matrices(struct denise_stream *stream,
+                                          const float *m,
+                                          float *u,
+                                          float *l,
+                                          float *s,
+                                          struct denise_report *reports);
+
+// The same in double precision.
+denise_status denise_stream_push_matrices_f64(struct denise_stream *stream,
+                                              const double *m,
+                                              double *u,
+                                              double *l,
+                                              double *s,
+                                              struct denise_report *reports);
+
+// Writes the covariances that have been estimated from returns: n*n values for every stream, NaN where too little is
+// known.
+denise_status denise_stream_covariance_f64(const struct denise_stream *stream,
+                                           double *m);
+
+// Bytes that denise_stream_save writes; 0 if stream is NULL. It never changes.
+size_t denise_stream_state_size(const struct denise_stream *stream);
+
+// Writes everything that the streams know to state, which has room for size bytes: at least denise_stream_state_size.
+// Any machine can read them. Who restores them goes on with the same bits.
+denise_status denise_stream_save(const struct denise_stream *stream,
+                                 void *state,
+                                 size_t size);
+
+// Takes the streams back to where denise_stream_save was called: on this handle, or on another one whose model and
+// options were the same. size is that of the state. An error changes nothing: DENISE_ERR_FORMAT if the bytes are
+// damaged, DENISE_ERR_SHAPE or DENISE_ERR_ARGUMENT if they are of other streams.
+denise_status denise_stream_restore(struct denise_stream *stream,
+                                    const void *state,
+                                    size_t size);
+
+// Forgets everything: the streams are as new.
+denise_status denise_stream_reset(struct denise_stream *stream);
+
+// Bytes that denise_stream_save_one writes; 0 if stream is NULL.
+size_t denise_stream_state_size_one(const struct denise_stream *stream);
+
+// denise_stream_save for one of the streams, which are counted from 0. Its state is that of a handle with one stream.
+denise_status denise_stream_save_one(const struct denise_stream *stream,
+                                     size_t which,
+                                     void *state,
+                                     size_t size);
+
+// denise_stream_restore for one of the streams. The others stay as they are.
+denise_status denise_stream_restore_one(struct denise_stream *stream,
+                                        size_t which,
+                                        const void *state,
+                                        size_t size);
+
+// denise_stream_reset for one of the streams. The others stay as they are.
+denise_status denise_stream_reset_one(struct denise_stream *stream, size_t which);
 
 // Describes a status in a few words. Accepts any number; the string is static.
 const char *denise_status_string(denise_status status);
