@@ -348,8 +348,8 @@ void denise_stream_free(struct denise_stream *stream);
 //   of their weight; in a window the tick counts for them as one that is not there. A pair that has not been seen
 //   warm_up times together is missing, as with DENISE_FLAG_MISSING: L is complete, and S is NaN there.
 // - Infinity, or a return beyond 1e100, makes none of the returns of its stream count at this tick. Outputs of that
-//   stream are NaN, its report has DENISE_ERR_NOT_FINITE and the asset in first_bad, and so does the call return. The
-//   next tick goes on as if nothing had been.
+//   stream are NaN, its report has DENISE_ERR_NOT_FINITE and the asset in first_bad, and so does the call return. For
+//   the estimate it is a tick at which nothing is known.
 // - Before the first split of a stream its outputs are NaN, and its report has DENISE_ERR_NOT_READY; the call returns
 //   DENISE_OK.
 // - u moves continuously from tick to tick: no column flips or changes places. Its columns are orthogonal, the longest

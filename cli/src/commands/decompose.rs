@@ -1,5 +1,6 @@
 //! `denise decompose`.
 
+use super::follow;
 use super::input::{Input, Loaded};
 use super::model::Model;
 use crate::evaluate::Method;
@@ -8,7 +9,7 @@ use denise::{Options, Outputs, Report, Status};
 use denise_data::files::prices::{Days, Gaps};
 use denise_data::files::{Stack, npy};
 use std::error::Error;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// Options of `denise decompose`.
@@ -31,6 +32,11 @@ pub struct Args {
     /// errors where outliers are large or many. L is then not continuous in M.
     #[arg(long)]
     careful: bool,
+    /// Take the matrices as they come one after another in time: each split follows from the one before, so L moves as
+    /// little as it must, at a fraction of the time. Of a table every day is a tick of a moving window, whatever --step
+    /// is; L, S, U and M.npy are then what a live stream gives, to the bit: in units of covariances.
+    #[arg(long, conflicts_with_all = ["careful", "method", "lambda"])]
+    follow: bool,
     /// λ of a classical method; without it, the paper's.
     #[arg(long, default_value_t = 0.0)]
     lambda: f64,
@@ -43,19 +49,31 @@ pub struct Args {
 }
 
 /// What came out.
-struct Split {
-    l: Vec<f64>,
-    s: Vec<f64>,
+pub(super) struct Split {
+    pub(super) l: Vec<f64>,
+    pub(super) s: Vec<f64>,
     /// With its number of columns.
-    u: Option<(Vec<f64>, usize)>,
-    by: String,
-    seconds: f64,
+    pub(super) u: Option<(Vec<f64>, usize)>,
+    pub(super) by: String,
+    pub(super) seconds: f64,
     /// One for every matrix, from the network.
-    reports: Vec<Report>,
+    pub(super) reports: Vec<Report>,
 }
 
 /// Splits the matrices and writes what came out.
 pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
+    if args.follow {
+        let followed = follow::run(&args.input, &args.model, args.k, args.correlation)?;
+        let n = followed.stack.n;
+        let made = args.input.table.is_some();
+        if made {
+            // What was split is not in the file.
+            let shape = [followed.stack.count(), n, n];
+            create(&args.out)?;
+            npy::write(&args.out.join("M.npy"), &shape, &followed.stack.values)?;
+        }
+        return write(args, &followed.stack, None, &followed.split);
+    }
     let Loaded { stack, gaps } = args.input.load()?;
     if args.correlation && args.method != Method::Denise {
         return Err(
@@ -83,14 +101,29 @@ pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         None if args.method == Method::Denise => network(args, &stack)?,
         None => return Err("--method identity is L = M: there is nothing to compute".into()),
     };
+    write(args, &stack, gaps, &split)
+}
+
+fn create(folder: &Path) -> Result<(), Box<dyn Error>> {
+    std::fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()).into())
+}
+
+/// Writes what came out, and says how it went.
+fn write(
+    args: &Args,
+    stack: &Stack,
+    gaps: Option<Gaps>,
+    split: &Split,
+) -> Result<(), Box<dyn Error>> {
+    let missing: Vec<usize> = stack.missing().collect();
     let (n, count) = (stack.n, stack.count());
-    std::fs::create_dir_all(&args.out).map_err(|e| format!("{}: {e}", args.out.display()))?;
+    create(&args.out)?;
     npy::write(&args.out.join("L.npy"), &[count, n, n], &split.l)?;
     npy::write(&args.out.join("S.npy"), &[count, n, n], &split.s)?;
     if let Some((u, k)) = &split.u {
         npy::write(&args.out.join("U.npy"), &[count, n, *k], u)?;
     }
-    let about = About::of(&stack, &split);
+    let about = About::of(stack, split);
     let summary = serde_json::json!({
         "matrices": count,
         "n": n,

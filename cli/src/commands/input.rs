@@ -49,6 +49,16 @@ pub enum Content {
     Returns,
 }
 
+impl From<Content> for prices::Input {
+    fn from(content: Content) -> prices::Input {
+        match content {
+            Content::Prices => prices::Input::Prices,
+            Content::LogPrices => prices::Input::LogPrices,
+            Content::Returns => prices::Input::Returns,
+        }
+    }
+}
+
 /// What was read.
 pub struct Loaded {
     /// The matrices; NaN is an entry that is not known.
@@ -90,12 +100,7 @@ impl Input {
                 gaps: None,
             });
         };
-        let missing = match (self.missing, self.drop_missing) {
-            (true, _) => Missing::Keep,
-            (false, true) => Missing::DropRow,
-            (false, false) => Missing::Refuse,
-        };
-        let table = prices::read(&self.file, missing)?;
+        let table = self.read_table()?;
         let windows = Windows {
             window: self.window,
             step: self.step,
@@ -104,11 +109,7 @@ impl Input {
             } else {
                 prices::Kind::Correlation
             },
-            input: match content {
-                Content::Prices => prices::Input::Prices,
-                Content::LogPrices => prices::Input::LogPrices,
-                Content::Returns => prices::Input::Returns,
-            },
+            input: content.into(),
             days: self.days(),
         };
         let (stack, gaps) = prices::windows_and_gaps(&table, &windows)?;
@@ -116,6 +117,26 @@ impl Input {
             stack,
             gaps: self.missing.then_some(gaps),
         })
+    }
+
+    /// The table, whatever it holds.
+    fn read_table(&self) -> Result<prices::Table, FileError> {
+        let missing = match (self.missing, self.drop_missing) {
+            (true, _) => Missing::Keep,
+            (false, true) => Missing::DropRow,
+            (false, false) => Missing::Refuse,
+        };
+        prices::read(&self.file, missing)
+    }
+
+    /// The number of assets of a table, and their returns, day by day; `None` if the file holds matrices.
+    pub fn returns(&self) -> Result<Option<(usize, Vec<f64>)>, FileError> {
+        let Some(content) = self.table else {
+            return Ok(None);
+        };
+        let table = self.read_table()?;
+        let returns = prices::returns(&table, content.into())?;
+        Ok(Some((table.names.len(), returns)))
     }
 
     /// Which days of a window count.

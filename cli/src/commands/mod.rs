@@ -5,6 +5,7 @@ mod decompose;
 mod device;
 mod eval;
 mod finetune;
+mod follow;
 mod generate;
 mod info;
 mod input;
@@ -13,6 +14,7 @@ mod pairs;
 mod plot;
 mod results;
 mod robustness;
+mod stream;
 mod train;
 
 use clap::Subcommand;
@@ -23,6 +25,8 @@ use std::error::Error;
 pub enum Command {
     /// Splits the matrices of a file and writes L, S, U and a summary.
     Decompose(decompose::Args),
+    /// Follows a table of prices line by line, as it comes, and writes what it finds as JSON lines.
+    Stream(stream::Args),
     /// Trains a network on synthetic matrices, as in the paper.
     Train(train::Args),
     /// Fits a trained network to your own matrices.
@@ -44,6 +48,7 @@ impl Command {
     pub fn run(self) -> Result<(), Box<dyn Error>> {
         match self {
             Command::Decompose(args) => decompose::run(&args),
+            Command::Stream(args) => stream::run(&args),
             Command::Train(args) => train::run(&args),
             Command::Finetune(args) => finetune::run(&args),
             Command::Generate(args) => generate::run(&args),

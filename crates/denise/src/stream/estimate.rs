@@ -71,8 +71,6 @@ pub(super) struct Estimate {
     /// 1 where they are known, else 0.
     now_known: Vec<f64>,
     gone_known: Vec<f64>,
-    /// The lower triangle of the covariance, row by row; NaN where it is not known.
-    pub(super) m: Vec<f64>,
 }
 
 /// s + x, and what rounding takes from it.
@@ -132,15 +130,21 @@ impl Estimate {
             gone: zeros(n)?,
             now_known: zeros(n)?,
             gone_known: zeros(n)?,
-            m: filled(pairs * width, f64::NAN)?,
         })
     }
 }
 
 impl Estimate {
-    /// Takes the returns of a tick in, `n` values of stream l in `returns[l]`, and estimates again. Tells of each stream
-    /// whether all of its returns were finite or NaN; if one was not, none of that stream's counts.
-    pub(super) fn push<F: Real>(&mut self, isa: Isa, returns: &[F], sound: &mut [bool]) {
+    /// Takes the returns of a tick in, n values for every stream, and writes what is estimated now to `m`: the lower
+    /// triangle of n×n covariances, with NaN where they are not known. Tells of each stream whether all of its
+    /// returns were finite or NaN; if one was not, none of that stream's counts.
+    pub(super) fn push<F: Real>(
+        &mut self,
+        isa: Isa,
+        returns: &[F],
+        sound: &mut [bool],
+        m: &mut [f64],
+    ) {
         let complete = self.read(returns, sound);
         if !complete && self.even {
             self.spread();
@@ -149,13 +153,13 @@ impl Estimate {
             Isa::Portable(simd) => {
                 Vectors::<<f64 as Real>::Portable>::new(simd).vectorize(
                     #[inline(always)]
-                    || self.advance(),
+                    || self.advance(m),
                 );
             }
             #[cfg(target_arch = "x86_64")]
             Isa::Avx2(simd) => Vectors::<<f64 as Real>::Avx2>::new(simd).vectorize(
                 #[inline(always)]
-                || self.advance(),
+                || self.advance(m),
             ),
         }
         for ticks in &mut self.ticks {
@@ -181,9 +185,6 @@ impl Estimate {
             for x in table.iter_mut().skip(l).step_by(width) {
                 *x = 0.0;
             }
-        }
-        for x in self.m.iter_mut().skip(l).step_by(width) {
-            *x = f64::NAN;
         }
     }
 
@@ -234,17 +235,17 @@ impl Estimate {
 
     /// A tick. Widths are constants, so that loops over streams, or over pairs of one stream, are vectors.
     #[inline(always)]
-    fn advance(&mut self) {
+    fn advance(&mut self, m: &mut [f64]) {
         match self.width {
-            1 => self.advance_by::<1>(),
-            4 => self.advance_by::<4>(),
-            8 => self.advance_by::<8>(),
-            _ => self.advance_by::<16>(),
+            1 => self.advance_by::<1>(m),
+            4 => self.advance_by::<4>(m),
+            8 => self.advance_by::<8>(m),
+            _ => self.advance_by::<16>(m),
         }
     }
 
     #[inline(always)]
-    fn advance_by<const W: usize>(&mut self) {
+    fn advance_by<const W: usize>(&mut self, m: &mut [f64]) {
         if let Memory::Window(window) = self.plan.memory {
             self.exchange_ticks::<W>(window);
         }
@@ -253,7 +254,7 @@ impl Estimate {
             (true, Memory::Window(window)) => self.window_even::<W>(window),
             (false, _) => self.advance_uneven::<W>(),
         }
-        self.estimate_by::<W>();
+        self.estimate_by::<W>(m);
     }
 
     /// Puts this tick where the oldest one was, which goes to `gone`.
@@ -392,30 +393,36 @@ impl Estimate {
 
     /// Covariances from sums.
     #[inline(always)]
-    fn estimate_by<const W: usize>(&mut self) {
+    fn estimate_by<const W: usize>(&mut self, m: &mut [f64]) {
         let n = self.plan.n;
         let windowed = !self.sum_rest.is_empty();
         if !self.even {
-            self.estimate_uneven::<W>();
+            self.estimate_uneven::<W>(m);
             return;
         }
         let mut share = [0.0; W];
         for l in 0..W {
             share[l] = 1.0 / self.weight[l];
         }
-        let sums = self.sum.as_chunks::<W>().0;
-        let m = self.m.as_chunks_mut::<W>().0;
-        if windowed {
-            let rests = self.sum_rest.as_chunks::<W>().0;
-            for ((m, sum), rest) in m.iter_mut().zip(sums).zip(rests) {
-                for l in 0..W {
-                    m[l] = (sum[l] + rest[l]) * share[l];
+        let mut sums = self.sum.as_chunks::<W>().0;
+        let mut rests = self.sum_rest.as_chunks::<W>().0;
+        let m = &mut m.as_chunks_mut::<W>().0[..n * n];
+        for (i, m) in m.chunks_exact_mut(n).enumerate() {
+            let (row, tail) = sums.split_at(i + 1);
+            sums = tail;
+            if windowed {
+                let (row_rest, tail) = rests.split_at(i + 1);
+                rests = tail;
+                for ((m, sum), rest) in m.iter_mut().zip(row).zip(row_rest) {
+                    for l in 0..W {
+                        m[l] = (sum[l] + rest[l]) * share[l];
+                    }
                 }
-            }
-        } else {
-            for (m, sum) in m.iter_mut().zip(sums) {
-                for l in 0..W {
-                    m[l] = sum[l] * share[l];
+            } else {
+                for (m, sum) in m.iter_mut().zip(row) {
+                    for l in 0..W {
+                        m[l] = sum[l] * share[l];
+                    }
                 }
             }
         }
@@ -431,13 +438,10 @@ impl Estimate {
                     mean[l] = total * share[l];
                 }
             }
-            let mut rest = m;
-            for i in 0..n {
-                let (row, tail) = rest.split_at_mut(i + 1);
-                rest = tail;
-                for (j, m) in row.iter_mut().enumerate() {
+            for (i, row) in m.chunks_exact_mut(n).enumerate() {
+                for (m, mean) in row[..i + 1].iter_mut().zip(means.iter()) {
                     for l in 0..W {
-                        m[l] -= means[i][l] * means[j][l];
+                        m[l] -= means[i][l] * mean[l];
                     }
                 }
                 for m in &mut row[i] {
@@ -448,35 +452,62 @@ impl Estimate {
     }
 
     #[inline(always)]
-    fn estimate_uneven<const W: usize>(&mut self) {
+    fn estimate_uneven<const W: usize>(&self, m: &mut [f64]) {
         let n = self.plan.n;
-        let windowed = !self.sum_rest.is_empty();
         for i in 0..n {
             for j in 0..=i {
-                let pair = (i * (i + 1) / 2 + j) * W;
                 for l in 0..W {
-                    let at = pair + l;
-                    let share = 1.0 / self.weights[at];
-                    let mut sum = self.sum[at];
-                    if windowed {
-                        sum += self.sum_rest[at];
-                    }
-                    let mut m = sum * share;
-                    if self.plan.demean {
-                        let (a, b) = ((i * n + j) * W + l, (j * n + i) * W + l);
-                        let (mut own, mut other) = (self.totals[a], self.totals[b]);
-                        if windowed {
-                            own += self.totals_rest[a];
-                            other += self.totals_rest[b];
-                        }
-                        m -= (own * share) * (other * share);
-                        if i == j {
-                            m = m.max(0.0);
-                        }
-                    }
-                    let known = self.weights[at] >= self.least;
-                    self.m[at] = if known { m } else { f64::NAN };
+                    m[(i * n + j) * W + l] = self.pair(W, i, j, l);
                 }
+            }
+        }
+    }
+
+    /// The covariance of one pair, j ≤ i, whether its stream is even or not; with the arithmetic of all others.
+    #[inline(always)]
+    fn pair(&self, width: usize, i: usize, j: usize, l: usize) -> f64 {
+        let n = self.plan.n;
+        let windowed = !self.sum_rest.is_empty();
+        let at = (i * (i + 1) / 2 + j) * width + l;
+        let weight = if self.even {
+            self.weight[l]
+        } else {
+            self.weights[at]
+        };
+        let share = 1.0 / weight;
+        let mut sum = self.sum[at];
+        if windowed {
+            sum += self.sum_rest[at];
+        }
+        let mut m = sum * share;
+        if self.plan.demean {
+            let (totals, rests, own, other) = if self.even {
+                (&self.total, &self.total_rest, i, j)
+            } else {
+                (&self.totals, &self.totals_rest, i * n + j, j * n + i)
+            };
+            let mean = |place: usize| {
+                let mut total = totals[place * width + l];
+                if windowed {
+                    total += rests[place * width + l];
+                }
+                total * share
+            };
+            m -= mean(own) * mean(other);
+            if i == j {
+                m = m.max(0.0);
+            }
+        }
+        if weight >= self.least { m } else { f64::NAN }
+    }
+
+    /// The covariance of stream `l`, n×n; NaN where it is not known.
+    pub(super) fn covariance(&self, l: usize, m: &mut [f64]) {
+        let n = self.plan.n;
+        for i in 0..n {
+            for j in 0..=i {
+                let x = self.pair(self.width, i, j, l);
+                (m[i * n + j], m[j * n + i]) = (x, x);
             }
         }
     }
@@ -494,14 +525,13 @@ impl Estimate {
             &self.totals_rest,
             &self.ring,
         ];
-        2 + tables.iter().map(|x| x.len() / self.width).sum::<usize>()
+        1 + tables.iter().map(|x| x.len() / self.width).sum::<usize>()
     }
 
-    /// Ticks, the weight of pairs that were always seen, then the tables. The ring begins with the oldest tick.
+    /// Ticks, then the tables. The ring begins with the oldest tick.
     pub(super) fn save(&self, l: usize, to: &mut Writer<'_>) {
         let (n, width) = (self.plan.n, self.width);
         to.word(self.ticks[l]);
-        to.number(self.weight[l]);
         for weight in self.weights.iter().skip(l).step_by(width) {
             to.number(if self.even { self.weight[l] } else { *weight });
         }
@@ -529,7 +559,6 @@ impl Estimate {
     pub(super) fn restore(&mut self, l: usize, from: &mut Reader<'_>) {
         let (n, width) = (self.plan.n, self.width);
         self.ticks[l] = from.word();
-        self.weight[l] = from.number();
         if self.even {
             // For now: what is the same for all pairs is found out below.
             self.spread();
@@ -558,7 +587,7 @@ impl Estimate {
         let (n, width) = (self.plan.n, self.width);
         let same = |x: f64, y: f64| x.to_bits() == y.to_bits();
         for (at, &weight) in self.weights.iter().enumerate() {
-            if !same(weight, self.weight[at % width]) {
+            if !same(weight, self.weights[at % width]) {
                 return;
             }
         }
@@ -579,24 +608,14 @@ impl Estimate {
                 *total = each[i * n * width + l];
             }
         }
+        self.weight.copy_from_slice(&self.weights[..width]);
         self.even = true;
-    }
-
-    /// Estimates from what was restored.
-    pub(super) fn again(&mut self) {
-        match self.width {
-            1 => self.estimate_by::<1>(),
-            4 => self.estimate_by::<4>(),
-            8 => self.estimate_by::<8>(),
-            _ => self.estimate_by::<16>(),
-        }
     }
 
     /// Whether numbers are what an estimate can have.
     pub(super) fn sound(&self, from: &mut Reader<'_>) -> bool {
         from.word();
-        let weight = from.number();
-        let mut sound = weight.is_finite() && weight >= 0.0;
+        let mut sound = true;
         for _ in 0..self.weights.len() / self.width {
             let weight = from.number();
             sound &= weight.is_finite() && weight >= 0.0;

@@ -42,6 +42,8 @@ pub struct Stream {
     settled: Settled,
     followers: Followers,
     groups: Vec<Group>,
+    /// The covariances of one group, side by side.
+    m: Vec<f64>,
 }
 
 /// Streams that lie side by side.
@@ -61,9 +63,14 @@ struct Group {
 impl Model {
     /// Streams that this network splits. Not for dense networks, nor with [`crate::Options::careful`].
     pub fn stream(&self, options: &StreamOptions) -> Result<Stream, Error> {
-        let settled = options.settle(self.n(), self.k())?;
+        let n = self.n();
+        let settled = options.settle(n, self.k())?;
         let followers = self.followers(options.correlation)?;
         let width = followers.single.engine.side_by_side(followers.isa);
+        // Asked for at once: a system that promises more than it has would give it piece by piece, and end the process
+        // when it is used.
+        let enough = settled.streams.saturating_mul(settled.bytes_of_one());
+        Vec::<u8>::new().try_reserve_exact(enough)?;
         let mut groups = Vec::new();
         // As many as there can be.
         groups.try_reserve_exact(settled.streams.div_ceil(width) + width)?;
@@ -79,6 +86,7 @@ impl Model {
             settled,
             followers,
             groups,
+            m: filled(n * n * width, 0.0)?,
         })
     }
 }
@@ -102,7 +110,7 @@ impl Stream {
     /// A tick: `returns` has n values for every stream, one stream after another. Never allocates.
     ///
     /// NaN is a return that is not known. An infinite one, or one above 1e100, makes none of its stream's count: that
-    /// stream gets NaN in its outputs and [`Status::NotFinite`], also here, and goes on with the next tick. Before a
+    /// stream gets NaN in its outputs and [`Status::NotFinite`], also here, and for its estimate nothing is known. Before a
     /// stream has seen enough ticks its outputs are NaN and its report says [`Status::NotReady`]; that is no error here.
     ///
     /// U is given as it is followed: it moves continuously, and its columns need not be orthogonal.
@@ -117,14 +125,16 @@ impl Stream {
         for group in &mut self.groups {
             let returns = &returns[first * n..][..group.count * n];
             first += group.count;
-            group.estimate.push(isa, returns, &mut group.sound);
+            group
+                .estimate
+                .push(isa, returns, &mut group.sound, &mut self.m);
             for l in 0..group.count {
                 group.wanted[l] = group.sound[l] && group.estimate.ready(l);
             }
             let mut own = rest.take(group.count);
             if group.wanted.contains(&true) {
                 let m = Side {
-                    values: &group.estimate.m,
+                    values: &self.m,
                     width: group.width,
                     first: 0,
                 };
@@ -209,15 +219,7 @@ impl Stream {
         let mut matrices = m.chunks_exact_mut(n * n);
         for group in &self.groups {
             for (l, m) in (0..group.count).zip(&mut matrices) {
-                for i in 0..n {
-                    for j in 0..=i {
-                        let mut x = group.estimate.m[(i * (i + 1) / 2 + j) * group.width + l];
-                        if !group.estimate.ready(l) {
-                            x = f64::NAN;
-                        }
-                        (m[i * n + j], m[j * n + i]) = (x, x);
-                    }
-                }
+                group.estimate.covariance(l, m);
             }
         }
         Ok(())

@@ -1,7 +1,6 @@
 //! What a stream is made for.
 
 use super::estimate::{Memory, Plan};
-use crate::size::MAX_N;
 use crate::status::{Error, Status};
 
 /// Streams of one handle.
@@ -53,6 +52,17 @@ pub(super) struct Settled {
     pub(super) window: usize,
 }
 
+impl Settled {
+    /// About the memory that a stream takes.
+    pub(super) fn bytes_of_one(&self) -> usize {
+        let n = self.plan.n;
+        let windowed = 1 + usize::from(self.window > 0);
+        let pairs = n * (n + 1) / 2 * (1 + windowed);
+        let totals = if self.plan.demean { n * n * windowed } else { 0 };
+        8 * (pairs + totals + n * self.window + n * self.k)
+    }
+}
+
 impl StreamOptions {
     pub(super) fn settle(&self, n: usize, k: usize) -> Result<Settled, Error> {
         let refuse =
@@ -91,8 +101,6 @@ impl StreamOptions {
                 "warm_up is {warm_up}; it must be at most {most}"
             ));
         }
-        // What a stream may have: matrices that a machine can hold.
-        debug_assert!(n <= MAX_N);
         let warm_up = if warm_up == 0 {
             (2 * k).min(most)
         } else {

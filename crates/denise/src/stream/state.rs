@@ -70,7 +70,6 @@ impl Stream {
                 group.restore(l, &mut reader);
             }
         }
-        self.estimate_again();
         Ok(())
     }
 
@@ -79,14 +78,7 @@ impl Stream {
         let (group, l) = self.find(stream)?;
         let mut reader = self.check(state, 1)?;
         self.groups[group].restore(l, &mut reader);
-        self.estimate_again();
         Ok(())
-    }
-
-    fn estimate_again(&mut self) {
-        for group in &mut self.groups {
-            group.estimate.again();
-        }
     }
 
     /// Writes what comes before the streams.

@@ -482,12 +482,8 @@ impl<F: Real> Engine<F> {
     ) {
         let (k, vectors) = (self.k, shape.vectors());
         let Ready { scale, holes, unit } = ready;
-        // Both need M̂ as it was.
-        if self.correlation || out.reports.is_some() {
-            normal(shape, scale, *holes, buffers);
-        }
         if self.correlation {
-            units::restore(shape, k, *unit, holes.is_some(), buffers);
+            units::restore(shape, k, *unit, scale, holes.is_some(), buffers);
         }
         if let Some(u) = &mut out.u {
             let root = scale.s.sqrt();
@@ -496,26 +492,30 @@ impl<F: Real> Engine<F> {
             }
             shape.unpack_rows(k, buffers.v, u);
         }
-        if out.l.is_some() || out.s.is_some() {
-            let Buffers { raw, w, c, u, .. } = buffers;
-            by_rank_to::<3, V>(
-                vectors,
-                k,
-                #[inline(always)]
-                |k| shape.split(k, scale.s, raw, u, w, c),
-            );
-            if let Some(l) = &mut out.l {
-                shape.unpack(w, l);
-            }
-            if let Some(s) = &mut out.s {
-                if holes.is_some() {
-                    missing::replace(vectors, raw, F::NAN, c);
-                }
-                shape.unpack(c, s);
-            }
+        if out.l.is_none() && out.s.is_none() && out.reports.is_none() {
+            return;
+        }
+        let Buffers { raw, w, c, u, .. } = &mut *buffers;
+        by_rank_to::<3, V>(
+            vectors,
+            k,
+            #[inline(always)]
+            |k| shape.split(k, scale.s, raw, u, w, c),
+        );
+        if let Some(l) = &mut out.l {
+            shape.unpack(w, l);
         }
         if let Some(reports) = &mut out.reports {
-            report(shape, k, scale.s, unsettled, *holes, buffers, reports);
+            if holes.is_some() {
+                missing::replace(vectors, buffers.raw, F::ZERO, buffers.c);
+            }
+            report(shape, scale, unsettled, *holes, buffers, reports);
+        }
+        if let Some(s) = &mut out.s {
+            if holes.is_some() {
+                missing::replace(vectors, buffers.raw, F::NAN, buffers.c);
+            }
+            shape.unpack(buffers.c, s);
         }
     }
 }

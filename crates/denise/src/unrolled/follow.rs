@@ -39,7 +39,7 @@ pub(crate) struct Track<'a> {
 pub(crate) enum Matrices<'a, F> {
     /// As the caller has them.
     Given(&'a [F]),
-    /// The lower triangles of estimates, row by row.
+    /// Estimates, n×n, of which the lower triangle counts.
     Estimated(Side<'a, f64>),
 }
 
@@ -313,11 +313,12 @@ fn objective<V: Vector>(
     }
     shape.scale_both(sizes, c);
     let c = &**c;
-    shape.sum_entries(
+    let [sum] = shape.sum_entries(
         sums,
         #[inline(always)]
-        |at| vectors.load(&c[at]).abs(),
-    )
+        |at| [vectors.load(&c[at]).abs()],
+    );
+    sum
 }
 
 /// A row of U of which nothing is known any more becomes zero.

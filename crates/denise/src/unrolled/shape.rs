@@ -79,9 +79,13 @@ pub(super) trait Sums<V: Vector>: Layout<V> {
     /// Σ over all pairs j < i of a function of an entry: `term` takes the entry's place in a matrix and gives 0 for an
     /// entry of 0. `sums` is scratch.
     fn sum_pairs(self, sums: &mut [V::Array], term: impl Fn(usize) -> V) -> V;
-    /// Σ over all entries of a symmetric function of them; `term` takes the entry's place in a matrix
-    /// and gives 0 for an entry of 0. `sums` is scratch.
-    fn sum_entries(self, sums: &mut [V::Array], term: impl Fn(usize) -> V) -> V;
+    /// Σ over all entries of symmetric functions of them; `terms` takes the entry's place in a matrix
+    /// and gives 0 for an entry of 0. `sums` is scratch, a row of them for every function.
+    fn sum_entries<const T: usize>(
+        self,
+        sums: &mut [V::Array],
+        terms: impl Fn(usize) -> [V; T],
+    ) -> [V; T];
     /// The diagonal entries of one vector row.
     fn diagonal(self, matrix: &[V::Array], row: usize) -> V;
     /// Writes the diagonal entries of one vector row.

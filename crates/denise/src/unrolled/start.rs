@@ -220,12 +220,12 @@ fn interval<V: Vector>(
     let trace = shape.sum(sums);
     let found = total(shape, width, q, y, sums);
     let found_square = total(shape, width, y, y, sums);
-    let square = shape.sum_entries(
+    let [square] = shape.sum_entries(
         sums,
         #[inline(always)]
         |at| {
             let x = vectors.load(&m[at]);
-            x * x
+            [x * x]
         },
     );
     let mean = (trace - found) * share;

@@ -4,7 +4,7 @@
 //! positive gets zeros. One whose variance is not known gets a unit in which its correlations are of usual size.
 
 use super::buffers::Buffers;
-use super::missing::diagonal;
+use super::missing::{diagonal, or_zero};
 use super::scale::Scale;
 use super::shape::Shape;
 use super::{LEAST_SIZE, USUAL_CORRELATION};
@@ -95,22 +95,24 @@ fn units_from_pairs<V: Vector>(shape: impl Shape<V>, buffers: &mut Buffers<'_, V
     }
 }
 
-/// Takes U back to the units of M̂, which is put into `buffers.m` again by the caller. `scale` is from [`standardise`].
+/// Takes U back to the units of M̂. `unit` is from [`standardise`], `scale` is that of M.
 #[inline(always)]
 pub(super) fn restore<V: Vector>(
     shape: impl Shape<V>,
     k: usize,
-    scale: V,
+    unit: V,
+    scale: &Scale<V>,
     missing: bool,
     buffers: &mut Buffers<'_, V>,
 ) {
     let vectors = shape.vectors();
-    let Buffers { m, u, roots, .. } = buffers;
+    let Buffers { raw, u, roots, .. } = buffers;
     for (row, u) in u.chunks_exact_mut(k).enumerate() {
-        let variance = shape.diagonal(m, row).max(vectors.zero());
-        let mut root = (variance * scale).sqrt();
+        let variance = or_zero(vectors, shape.diagonal(raw, row)) * scale.shift;
+        let variance = (variance * scale.inverse).max(vectors.zero());
+        let mut root = (variance * unit).sqrt();
         if missing {
-            root += vectors.load(&roots[row]) * scale.sqrt();
+            root += vectors.load(&roots[row]) * unit.sqrt();
         }
         for x in u {
             (vectors.load(x) * root).store_array(x);

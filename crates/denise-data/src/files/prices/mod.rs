@@ -2,8 +2,10 @@
 
 mod correlation;
 mod pairwise;
+mod rows;
 mod table;
 mod windows;
 
+pub use rows::{Row, Rows, open};
 pub use table::{Missing, Table, parse, read};
-pub use windows::{Days, Gaps, Input, Kind, Windows, windows, windows_and_gaps};
+pub use windows::{Days, Gaps, Input, Kind, Windows, returns, windows, windows_and_gaps};

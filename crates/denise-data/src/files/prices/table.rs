@@ -140,7 +140,7 @@ fn table(path: &Path, text: &str, missing: Missing) -> Result<Table, FileError> 
     Ok(table)
 }
 
-fn is_date(heading: &str) -> bool {
+pub(super) fn is_date(heading: &str) -> bool {
     ["date", "time", "datetime", "timestamp"]
         .iter()
         .any(|word| heading.eq_ignore_ascii_case(word))

@@ -184,7 +184,20 @@ fn all_known(table: &Table) -> Result<(), FileError> {
     Err(table.at_cell(at / n, at % n, message))
 }
 
-fn returns(table: &Table, input: Input) -> Result<Vec<f64>, FileError> {
+impl Input {
+    /// The return from one number of a column to the next.
+    pub(super) fn between(self, before: f64, after: f64) -> f64 {
+        match self {
+            // Not ln(after / before), which can overflow.
+            Input::LogPrices => after.ln() - before.ln(),
+            Input::Prices => after / before - 1.0,
+            Input::Returns => after,
+        }
+    }
+}
+
+/// The returns of a table, row by row.
+pub fn returns(table: &Table, input: Input) -> Result<Vec<f64>, FileError> {
     if input == Input::Returns {
         return Ok(table.values.clone());
     }
@@ -199,11 +212,7 @@ fn returns(table: &Table, input: Input) -> Result<Vec<f64>, FileError> {
     }
     let pairs = table.values.iter().zip(table.values.iter().skip(n));
     Ok(pairs
-        .map(|(before, after)| match input {
-            // Not ln(after / before), which can overflow.
-            Input::LogPrices => after.ln() - before.ln(),
-            _ => after / before - 1.0,
-        })
+        .map(|(&before, &after)| input.between(before, after))
         .collect())
 }
 

@@ -89,7 +89,7 @@ impl<V: Vector> Pack<V> for Lanes<V> {
                     for j in 0..=i {
                         let mut entry = V::Array::filled(V::Scalar::ZERO);
                         if i < self.n {
-                            let from = &m.of(triangle(i) + j)[..V::W];
+                            let from = &m.of(i * self.n + j)[..V::W];
                             for l in 0..V::W {
                                 entry[l] = V::Scalar::from_f64(from[l]);
                             }

@@ -44,13 +44,33 @@ impl<V: Vector> Sums<V> for Lanes<V> {
     }
 
     #[inline(always)]
-    fn sum_entries(self, sums: &mut [V::Array], term: impl Fn(usize) -> V) -> V {
-        self.sum_left(sums, &term);
-        for (i, sum) in sums[..self.n].iter_mut().enumerate() {
-            let left = self.vectors.load(sum);
-            (left + left + term(place(i, i))).store_array(sum);
+    fn sum_entries<const T: usize>(
+        self,
+        sums: &mut [V::Array],
+        terms: impl Fn(usize) -> [V; T],
+    ) -> [V; T] {
+        for i in 0..self.n {
+            let (block, r) = (i / SIDE, i % SIDE);
+            let mut left = [self.vectors.zero(); T];
+            for j in 0..=block {
+                let start = (triangle(block) + j) * ENTRIES + r * SIDE;
+                for at in start..start + if j < block { SIDE } else { r } {
+                    let x = terms(at);
+                    for t in 0..T {
+                        left[t] += x[t];
+                    }
+                }
+            }
+            let own = terms(place(i, i));
+            for t in 0..T {
+                (left[t] + left[t] + own[t]).store_array(&mut sums[t * self.n + i]);
+            }
         }
-        self.sum(sums)
+        let mut all = [self.vectors.zero(); T];
+        for t in 0..T {
+            all[t] = self.sum(&sums[t * self.n..]);
+        }
+        all
     }
 
     #[inline(always)]

@@ -3,7 +3,6 @@
 use super::{Single, lane_numbers, panels};
 use crate::simd::{Fixed, Real, Vector};
 use crate::unrolled::shape::{Layout, Pack, Side};
-use crate::unrolled::triangle::triangle;
 use fearless_simd::Select;
 
 impl<V: Vector> Pack<V> for Single<V> {
@@ -77,18 +76,14 @@ impl<V: Vector> Pack<V> for Single<V> {
         self.vectors.vectorize(
             #[inline(always)]
             || {
-                for (i, row) in staging.chunks_exact_mut(self.n).enumerate() {
-                    let from = &m.values[triangle(i) * m.width + m.first..];
-                    if m.width == 1 {
-                        for (x, &from) in row[..i + 1].iter_mut().zip(from) {
-                            *x = V::Scalar::from_f64(from);
-                        }
-                    } else {
-                        for (x, &from) in row[..i + 1].iter_mut().zip(from.iter().step_by(m.width))
-                        {
-                            *x = V::Scalar::from_f64(from);
-                        }
+                if m.width == 1 {
+                    for (x, &from) in staging.iter_mut().zip(m.values) {
+                        *x = V::Scalar::from_f64(from);
                     }
+                    return;
+                }
+                for (e, x) in staging.iter_mut().enumerate() {
+                    *x = V::Scalar::from_f64(m.values[e * m.width + m.first]);
                 }
             },
         );

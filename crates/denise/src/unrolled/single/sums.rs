@@ -37,25 +37,47 @@ impl<V: Vector> Sums<V> for Single<V> {
     }
 
     #[inline(always)]
-    fn sum_entries(self, sums: &mut [V::Array], term: impl Fn(usize) -> V) -> V {
-        let (n, vectors) = (self.n, self.vectors);
+    fn sum_entries<const T: usize>(
+        self,
+        sums: &mut [V::Array],
+        terms: impl Fn(usize) -> [V; T],
+    ) -> [V; T] {
+        let (n, rows, vectors) = (self.n, self.rows(), self.vectors);
         let zero = vectors.zero();
         let lanes = lane_numbers(vectors);
-        for (first, count) in panels(self.rows()) {
+        for (first, count) in panels(rows) {
             for v in 0..count {
-                let (mut left, mut diagonal) = (zero, zero);
-                for j in 0..n {
-                    let x = term(first * n + j * count + v);
-                    let lane = vectors.number(j as f64 - ((first + v) * V::W) as f64);
-                    let before: V = lanes.simd_gt(lane).select(x, zero);
-                    let on: V = lanes.simd_eq(lane).select(x, zero);
-                    left += before;
-                    diagonal += on;
+                let (mut left, mut diagonal) = ([zero; T], [zero; T]);
+                let top = (first + v) * V::W;
+                for j in 0..top {
+                    let x = terms(first * n + j * count + v);
+                    for t in 0..T {
+                        left[t] += x[t];
+                    }
                 }
-                (left + left + diagonal).store_array(&mut sums[first + v]);
+                // Columns further right are those of rows further down.
+                for j in top..n.min(top + V::W) {
+                    let x = terms(first * n + j * count + v);
+                    let lane = vectors.number((j - top) as f64);
+                    let (before, on) = (lanes.simd_gt(lane), lanes.simd_eq(lane));
+                    for t in 0..T {
+                        let x_before: V = before.select(x[t], zero);
+                        let x_on: V = on.select(x[t], zero);
+                        left[t] += x_before;
+                        diagonal[t] += x_on;
+                    }
+                }
+                for t in 0..T {
+                    let all = left[t] + left[t] + diagonal[t];
+                    all.store_array(&mut sums[t * rows + first + v]);
+                }
             }
         }
-        self.sum(sums)
+        let mut all = [zero; T];
+        for t in 0..T {
+            all[t] = self.sum(&sums[t * rows..]);
+        }
+        all
     }
 
     #[inline(always)]
