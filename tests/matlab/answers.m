@@ -357,8 +357,11 @@ function streams_side_by_side ()
     assert (isequaln (squeeze (u(:,:,b,:)), u1) && isequaln (report.l1(b,:)', report1.l1));
     assert (isequal (m(:,:,b), denise_stream (one, r(:,b,1))));
     assert (isequal (c(:,:,b), denise_stream (one, 'covariance')));
-    assert (isequal (squeeze (n(:,:,b,:)), denise_stream (one, 'matrices', cat (3, c(:,:,b), 2 * c(:,:,b)))));
-    assert (isequal (denise_stream (one, 'save'), denise_stream (st, 'save', b)));
+    n1 = denise_stream (one, 'matrices', cat (3, c(:,:,b), 2 * c(:,:,b)));
+    assert (isequal (squeeze (n(:,:,b,:)), n1));
+    denise_stream (one, 'restore', denise_stream (st, 'save', b));
+    next = denise_stream (st, r(:,:,2));
+    assert (isequal (next(:,:,b), denise_stream (one, r(:,b,2))));
     denise_stream (one, 'close');
   end
   denise_stream (st, 'close');
@@ -409,7 +412,8 @@ function states_go_on ()
   end
 end
 
-% NaN is a return that is not known, and no warning; Inf is one, names the asset, and does not count.
+% NaN is a return that is not known, and no warning. Inf is an error that names the asset, and the tick does not count:
+% in a window it is a tick of which nothing is known.
 function returns_that_are_not_known ()
   r = returns_of (50);
   r(:,4) = NaN;
@@ -417,14 +421,24 @@ function returns_that_are_not_known ()
   [l, s, ~, report] = denise_stream (st, r);
   assert (all (report.status(7:end) == 0) && all (report.missing(7:end) > 0));
   assert (all (all (isfinite (l(:,:,end)))) && all (isnan (s(4,:,end))));
-  before = denise_stream (st, 'covariance');
-  assert (isequal (isnan (before(4,:)), true (1, 6)));
+  c = denise_stream (st, 'covariance');
+  assert (isequal (isnan (c(4,:)), true (1, 6)));
+  other = denise_stream (6, 'half_life', 20);
+  denise_stream (other, r);
+  before = denise_stream (other, 'covariance');
+  state = denise_stream (st, 'save');
   warning ('off', 'denise:notFinite');
   [l, ~, u, report] = denise_stream (st, [0.01 0.02 -Inf 0 0 0]);
   assert (all (isnan (l(:))) && all (isnan (u(:))) && report.status == 7 && report.first_bad == 3);
+  denise_stream (other, [0 0 0 0 1e101 0]);
   lastwarn ('', '');
-  assert (isequaln (denise_stream (st, 'covariance'), before));
+  assert (isequaln (denise_stream (other, 'covariance'), before));
+  c = denise_stream (st, 'covariance');
+  denise_stream (st, 'restore', state);
+  denise_stream (st, NaN (1, 6));
+  assert (isequaln (denise_stream (st, 'covariance'), c));
   denise_stream (st, 'close');
+  denise_stream (other, 'close');
 end
 
 % Covariances of the caller, with entries that are not known if the stream takes them.
@@ -439,10 +453,21 @@ function matrices_of_the_caller ()
   [l, s, ~, report] = denise_stream (st, 'matrices', single (m));
   assert (isa (l, 'single') && all (isfinite (l(:))) && isequal (isnan (s), isnan (m)) && report.missing == 1);
   denise_stream (st, 'close');
-  st = denise_stream (20, 'model', 'models/default.onnx', 'k', []);
-  l = denise_stream (st, 'matrices', matrices (1));   % the shipped file is the built-in network
-  assert (isequal (l, denise_stream (a_stream (20, 1), 'matrices', matrices (1))));
-  denise_stream (st, 'close');
+end
+
+% The shipped file is the built-in network, unless it has no layers for streams: then the error says so.
+function stream_of_a_model_file ()
+  r = returns_of (30);
+  plain = denise_stream (6, 'k', 2);
+  try
+    st = denise_stream (6, 'k', 2, 'model', 'models/default.onnx');
+    assert (isequaln (denise_stream (st, r), denise_stream (plain, r)));
+    denise_stream (st, 'close');
+  catch problem
+    assert (strcmp (problem.identifier, 'denise:unsupported'));
+    assert (~ isempty (strfind (problem.message, 'denise.follow')));
+  end
+  denise_stream (plain, 'close');
 end
 
 % Rolling windows are a live stream that gets the same returns, to the bit, in both classes; NaN prices are not known.
