@@ -63,7 +63,8 @@ function [L, S, U, report] = denise (M, varargin)
 %      M = ones (5);  M(3,5) = 1.5;  M(5,3) = 1.5;
 %      [L, S] = denise (M, 1)          % S has the pair that stands out
 %
-%   See also DENISE_STREAM, DENISE_ROLLING, DENISE_PLOT, DENISE_SOLVE, DENISE_INFO.
+%   See also DENISE_STREAM, DENISE_ROLLING, DENISE_PLOT, DENISE_SOLVE,
+%   DENISE_INFO.
 
   if (nargin > 0 && (isa (M, 'double') || isa (M, 'single')))
     % Spelt out by number of results, which costs Octave less than varargout.

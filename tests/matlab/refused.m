@@ -224,7 +224,7 @@ function cases = refused ()
     'denise_solve ([NaN 1; 1 1], ''eigen'', 1);',   'denise:notFinite',    'M has NaN or Inf'
     'a = ones (3, 3, 7); a(1,1,4) = NaN; denise (a);', 'denise:notFinite', ...
         '1 of 7 matrices have NaN or Inf \(the first is M\(:,:,4\)\)'
-    'denise_stream (a_stream (4, 1), [1 2 Inf 4]);', 'denise:notFinite',  'R has Inf or a return beyond 1e100: the results'
+    'denise_stream (a_stream (4, 1), [1 2 Inf 4]);', 'denise:notFinite',  'R has Inf or a return beyond 1e100: the res'
     'denise_stream (a_stream (2, 1), [1 2; 1e101 0; 0 -Inf]);', 'denise:notFinite', ...
         'at 2 of 3 ticks \(the first is 2\)'
     'denise_stream (a_stream (2, 1), ''matrices'', [1 NaN; NaN 1]);', 'denise:notFinite', 'M has NaN or Inf'

@@ -58,7 +58,9 @@ static double real_scalar(const mxArray *value, const char *what) {
 static uint32_t yes_or_no(const mxArray *value, const char *what) {
   const double number = mxIsClass(value, "logical") && mxGetNumberOfElements(value) == 1 ? mxGetScalar(value)
                                                                                         : real_scalar(value, what);
-  if (number != 0 && number != 1) mexErrMsgIdAndTxt("denise:argument", "%s must be true or false, not %g", what, number);
+  if (number != 0 && number != 1) {
+    mexErrMsgIdAndTxt("denise:argument", "%s must be true or false, not %g", what, number);
+  }
   return number == 1;
 }
 

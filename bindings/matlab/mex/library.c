@@ -115,7 +115,9 @@ void library_stream_free(denise_stream *stream) { denise_stream_free(stream); }
 
 size_t results_of(const ticks *t) { return t->count > t->first ? (t->count - t->first - 1) / t->step + 1 : 0; }
 
-static void *after(void *start, size_t values, size_t size) { return start == NULL ? NULL : (char *)start + values * size; }
+static void *after(void *start, size_t values, size_t size) {
+  return start == NULL ? NULL : (char *)start + values * size;
+}
 
 size_t library_push(denise_stream *stream, const ticks *t, void *u, void *l, void *s, mxArray **report, size_t *first) {
   const size_t size = t->type == mxDOUBLE_CLASS ? sizeof(double) : sizeof(float);

@@ -34,7 +34,7 @@ typedef struct {
   uint32_t streams, window, warm_up, correlation, demean;
   double half_life;
 } stream_kind;
-denise_stream *library_stream(const denise_model *model, stream_kind kind, failure *why); /* NULL, and why, on failure */
+denise_stream *library_stream(const denise_model *model, stream_kind kind, failure *why); /* NULL, and why, if it fails */
 void library_stream_free(denise_stream *stream);
 
 /* Ticks, one after another: values of returns or of matrices for all streams, and so again. */

@@ -78,7 +78,8 @@ static matrices read_pages(const mxArray *value, mwSize most_dimensions) {
   const mwSize *size = mxGetDimensions(value);
   if (dimensions > most_dimensions || size[0] != size[1]) {
     mexErrMsgIdAndTxt("denise:shape", "M must be n-by-n or n-by-n-by-B%s, one matrix per page; it is %lu-by-%lu%s",
-                      most_dimensions > 3 ? "-by-T" : "", (unsigned long)size[0], (unsigned long)size[1], dimensions > 2 ? " with more dimensions" : "");
+                      most_dimensions > 3 ? "-by-T" : "", (unsigned long)size[0], (unsigned long)size[1],
+                      dimensions > 2 ? " with more dimensions" : "");
   }
   if (size[0] < 2 || size[0] > 1000000) {
     mexErrMsgIdAndTxt("denise:shape", "M must have at least two rows, since k is less than n; it has %lu",
