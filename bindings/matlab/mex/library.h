@@ -29,12 +29,12 @@ void library_free(denise_model *model);
  * else 0. */
 int library_split(const denise_model *model, const matrices *m, void *u, void *l, void *s, mxArray **report);
 
-/* Streams, which may outlive their model. A number that is 0 is left to the library. */
+/* Streams, which may outlive their model. A number that is 0 is left to the library. NULL, and why, on failure. */
 typedef struct {
   uint32_t streams, window, warm_up, correlation, demean;
   double half_life;
 } stream_kind;
-denise_stream *library_stream(const denise_model *model, stream_kind kind, failure *why); /* NULL, and why, if it fails */
+denise_stream *library_stream(const denise_model *model, stream_kind kind, failure *why);
 void library_stream_free(denise_stream *stream);
 
 /* Ticks, one after another: values of returns or of matrices for all streams, and so again. */
