@@ -63,7 +63,8 @@ function [L, S, U, report] = denise (M, varargin)
 %      M = ones (5);  M(3,5) = 1.5;  M(5,3) = 1.5;
 %      [L, S] = denise (M, 1)          % S has the pair that stands out
 %
-%   See also DENISE_PLOT, DENISE_INFO, DENISE_SOLVE.
+%   See also DENISE_STREAM, DENISE_ROLLING, DENISE_PLOT, DENISE_SOLVE,
+%   DENISE_INFO.
 
   if (nargin > 0 && (isa (M, 'double') || isa (M, 'single')))
     % Spelt out by number of results, which costs Octave less than varargout.
@@ -78,7 +79,8 @@ function [L, S, U, report] = denise (M, varargin)
     end
   elseif (nargin == 0 && nargout == 1)
     % Octave takes denise.plot (M) for a field of what denise () returns; MATLAB finds the package +denise.
-    L = struct ('plot', @denise_plot, 'solve', @denise_solve, 'info', @denise_info);
+    L = struct ('stream', @denise_stream, 'rolling', @denise_rolling, 'plot', @denise_plot, ...
+                'solve', @denise_solve, 'info', @denise_info);
   elseif (nargin == 0 || (nargin == 1 && isa (M, 'uint64')))
     error ('denise:argument', 'M is missing: see help denise');
   elseif (ischar (M) || isa (M, 'string'))

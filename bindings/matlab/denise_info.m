@@ -17,8 +17,9 @@ function info = denise_info (varargin)
 %      threads  threads of theirs that wait for work; at most as many as
 %               there are CPUs are kept, and those that 64 calls did not use
 %               are ended
+%      streams  handles of streams that are open
 %
-%   See also DENISE, DENISE_PLOT, DENISE_SOLVE.
+%   See also DENISE, DENISE_STREAM, DENISE_PLOT, DENISE_SOLVE.
 
   found = denise_mex ('info', varargin{:});
   if (nargout > 0)

@@ -289,6 +289,246 @@ function options_of_methods ()
   assert (isequal (l, denise_solve (m, 'eigen', 'k', 2), denise_solve (m, 'eigen', struct ('k', 2))));
 end
 
+% Results of ticks: L + S is the estimate, L = U*U', before the first split NaN and status 10; both classes.
+function stream_splits_its_estimate ()
+  r = returns_of (40);
+  r(isnan (r)) = 0.005;
+  for name = {'double', 'single'}
+    st = denise_stream (6, 2, 'window', 20);
+    [l, s, u, report] = denise_stream (st, cast (r, name{1}));
+    assert (isa (st, 'uint64') && isa (l, name{1}) && isa (s, name{1}) && isa (u, name{1}));
+    assert (isequal (size (l), [6 6 40]) && isequal (size (s), [6 6 40]) && isequal (size (u), [6 2 40]));
+    assert (isequal (report.status, int32 ([10 * ones(3, 1); zeros(37, 1)])));   % the fourth tick is 2 k
+    assert (all (all (all (isnan (l(:,:,1:3))))) && all (isfinite (l(:)) | isnan (s(:))));
+    window = double (cast (r(21:40,:), name{1}));
+    m = window' * window / 20;
+    near (denise_stream (st, 'covariance'), m, 1e-15);
+    near (l(:,:,40) + s(:,:,40), m, 20 * eps (name{1}) * max (m(:)));
+    near (u(:,:,40) * u(:,:,40)', l(:,:,40), 20 * eps (name{1}) * max (m(:)));
+    denise_stream (st, 'close');
+  end
+end
+
+% A table of ticks is the ticks one by one, as rows, columns or pages, and whatever results are asked for.
+function ticks_one_by_one ()
+  r = returns_of (45);
+  a = denise_stream (6, 'window', 15, 'demean', true);
+  b = denise_stream (6, 'window', 15, 'demean', true);
+  [l, s, u, report] = denise_stream (a, r);
+  for t = 1:45
+    row = r(t,:);
+    if (mod (t, 3) == 0)
+      [l1, s1, u1, report1] = denise_stream (b, row');
+      assert (isequaln (u1, u(:,:,t)) && isequaln (s1, s(:,:,t)));
+      assert (report1.status == report.status(t) && isequaln (report1.l1, report.l1(t)));
+    elseif (mod (t, 3) == 1)
+      l1 = denise_stream (b, reshape (row, 6, 1));
+    else
+      denise_stream (b, row);   % no results: it is taken in all the same
+      continue;
+    end
+    assert (isequaln (l1, l(:,:,t)));
+  end
+  assert (isequal (denise_stream (a, 'save'), denise_stream (b, 'save')));
+  assert (isequaln (denise_stream (a, reshape (r', 6, 1, 45)), denise_stream (b, r)));
+  assert (isequal (size (denise_stream (a, zeros (0, 6))), [6 6 0]));
+  denise_stream (a, 'close');
+  denise_stream (b, 'close');
+end
+
+% Streams side by side have the bits of each alone, for returns and for matrices.
+function streams_side_by_side ()
+  options = struct ('half_life', 9, 'correlation', true, 'k', 2);
+  st = denise_stream (6, options, 'streams', 5);
+  r = returns_of (5 * 30);
+  r = permute (reshape (r', 6, 30, 5), [1 3 2]);   % assets, streams, ticks
+  [l, s, u, report] = denise_stream (st, r);
+  assert (isequal (size (l), [6 6 5 30]) && isequal (size (u), [6 2 5 30]) && isequal (size (report.l1), [5 30]));
+  [m, ~, ~, more] = denise_stream (st, r(:,:,1));
+  assert (isequal (size (m), [6 6 5]) && isequal (size (more.status), [5 1]));
+  c = denise_stream (st, 'covariance');
+  assert (isequal (size (c), [6 6 5]) && isa (c, 'double'));
+  n = denise_stream (st, 'matrices', cat (4, c, 2 * c));
+  assert (isequal (size (n), [6 6 5 2]));
+  for b = 1:5
+    one = denise_stream (6, options);
+    [l1, s1, u1, report1] = denise_stream (one, squeeze (r(:,b,:))');
+    assert (isequaln (squeeze (l(:,:,b,:)), l1) && isequaln (squeeze (s(:,:,b,:)), s1));
+    assert (isequaln (squeeze (u(:,:,b,:)), u1) && isequaln (report.l1(b,:)', report1.l1));
+    assert (isequal (m(:,:,b), denise_stream (one, r(:,b,1))));
+    assert (isequal (c(:,:,b), denise_stream (one, 'covariance')));
+    n1 = denise_stream (one, 'matrices', cat (3, c(:,:,b), 2 * c(:,:,b)));
+    assert (isequal (squeeze (n(:,:,b,:)), n1));
+    denise_stream (one, 'restore', denise_stream (st, 'save', b));
+    next = denise_stream (st, r(:,:,2));
+    assert (isequal (next(:,:,b), denise_stream (one, r(:,b,2))));
+    denise_stream (one, 'close');
+  end
+  denise_stream (st, 'close');
+end
+
+% A state goes on with the same bits: in the same streams, in others, in one of many. One that does not fit changes
+% nothing.
+function states_go_on ()
+  r = returns_of (60);
+  st = denise_stream (6, 'window', 12);
+  denise_stream (st, r(1:30,:));
+  state = denise_stream (st, 'save');
+  assert (isa (state, 'uint8') && size (state, 2) == 1);
+  l = denise_stream (st, r(31:60,:));
+  denise_stream (st, 'restore', state);
+  assert (isequaln (denise_stream (st, r(31:60,:)), l));
+  other = denise_stream (6, 'window', 12);
+  denise_stream (other, 'RESTORE', state');
+  assert (isequaln (denise_stream (other, r(31:60,:)), l));
+  many = denise_stream (6, 'window', 12, 'streams', 3);
+  denise_stream (many, 'restore', state, 2);
+  x = denise_stream (many, repmat (reshape (r(31:60,:)', 6, 1, 30), 1, 3));
+  assert (isequaln (squeeze (x(:,:,2,:)), l) && ~ isequaln (squeeze (x(:,:,3,:)), l));
+  third = denise_stream (many, 'save', 3);
+  denise_stream (many, 'reset', 2);
+  c = denise_stream (many, 'covariance');
+  assert (all (all (isnan (c(:,:,2)))) && isequal (denise_stream (many, 'save', 3), third));
+  denise_stream (many, 'reset');
+  new = denise_stream (6, 'window', 12, 'streams', 3);
+  assert (isequal (denise_stream (many, 'save'), denise_stream (new, 'save')));
+  bad = state;
+  bad(end-20) = 255 - bad(end-20);
+  caught = {'', '', ''};
+  states = {bad, state(1:end-1), denise_stream(many, 'save')};
+  before = denise_stream (st, 'save');
+  for i = 1:3
+    try
+      denise_stream (st, 'restore', states{i});
+    catch problem
+      caught{i} = problem.identifier;
+    end
+  end
+  assert (isequal (caught(1:2), {'denise:format', 'denise:format'}));
+  assert (any (strcmp (caught{3}, {'denise:shape', 'denise:argument'})));
+  assert (isequal (denise_stream (st, 'save'), before));
+  for one = [st, other, many, new]
+    denise_stream (one, 'close');
+  end
+end
+
+% NaN is a return that is not known, and no warning. Inf is an error that names the asset, and the tick does not count:
+% in a window it is a tick of which nothing is known.
+function returns_that_are_not_known ()
+  r = returns_of (50);
+  r(:,4) = NaN;
+  st = denise_stream (6, 'window', 20);
+  [l, s, ~, report] = denise_stream (st, r);
+  assert (all (report.status(7:end) == 0) && all (report.missing(7:end) > 0));
+  assert (all (all (isfinite (l(:,:,end)))) && all (isnan (s(4,:,end))));
+  c = denise_stream (st, 'covariance');
+  assert (isequal (isnan (c(4,:)), true (1, 6)));
+  other = denise_stream (6, 'half_life', 20);
+  denise_stream (other, r);
+  before = denise_stream (other, 'covariance');
+  state = denise_stream (st, 'save');
+  warning ('off', 'denise:notFinite');
+  [l, ~, u, report] = denise_stream (st, [0.01 0.02 -Inf 0 0 0]);
+  assert (all (isnan (l(:))) && all (isnan (u(:))) && report.status == 7 && report.first_bad == 3);
+  denise_stream (other, [0 0 0 0 1e101 0]);
+  lastwarn ('', '');
+  assert (isequaln (denise_stream (other, 'covariance'), before));
+  c = denise_stream (st, 'covariance');
+  denise_stream (st, 'restore', state);
+  denise_stream (st, NaN (1, 6));
+  assert (isequaln (denise_stream (st, 'covariance'), c));
+  denise_stream (st, 'close');
+  denise_stream (other, 'close');
+end
+
+% Covariances of the caller, with entries that are not known if the stream takes them.
+function matrices_of_the_caller ()
+  m = matrices (1);
+  st = denise_stream (20, 'missing', true);
+  [l, s] = denise_stream (st, 'matrices', m);
+  near (l + s, m, 1e-12);
+  near (l, denise (m), 1e-9 * max (m(:)));   % the first split starts from scratch
+  m(3,5) = NaN;
+  m(5,3) = NaN;
+  [l, s, ~, report] = denise_stream (st, 'matrices', single (m));
+  assert (isa (l, 'single') && all (isfinite (l(:))) && isequal (isnan (s), isnan (m)) && report.missing == 1);
+  denise_stream (st, 'close');
+end
+
+% The shipped file is the built-in network, unless it has no layers for streams: then the error says so.
+function stream_of_a_model_file ()
+  r = returns_of (30);
+  plain = denise_stream (6, 'k', 2);
+  try
+    st = denise_stream (6, 'k', 2, 'model', 'models/default.onnx');
+    assert (isequaln (denise_stream (st, r), denise_stream (plain, r)));
+    denise_stream (st, 'close');
+  catch problem
+    assert (strcmp (problem.identifier, 'denise:unsupported'));
+    assert (~ isempty (strfind (problem.message, 'denise.follow')));
+  end
+  denise_stream (plain, 'close');
+end
+
+% Rolling windows are a live stream that gets the same returns, to the bit, in both classes; NaN prices are not known.
+function rolling_is_a_live_stream ()
+  r = returns_of (70);
+  r(isnan (r)) = 0;
+  prices = 100 * cumprod ([ones(1, 6); 1 + r]);
+  prices(31,4) = NaN;
+  for name = {'double', 'single'}
+    p = cast (prices, name{1});
+    returns = p(2:end,:) ./ p(1:end-1,:) - 1;
+    assert (isequal (find (isnan (returns(:,4))), [30; 31]));
+    st = denise_stream (6, 2, 'window', 25, 'correlation', true, 'demean', true);
+    [l, s, u, report] = denise_stream (st, returns);
+    denise_stream (st, 'close');
+    [lr, sr, ur, rr, rows] = denise_rolling (p, 25, 2);
+    assert (isa (lr, name{1}) && isequal (rows, (26:71)'));
+    assert (isequaln (lr, l(:,:,25:70)) && isequaln (sr, s(:,:,25:70)) && isequaln (ur, u(:,:,25:70)));
+    assert (isequal (rr.status, int32 (zeros (46, 1))) && isequaln (rr.l1, report.l1(25:70)));
+    [lr, ~, ~, rr, rows] = denise_rolling (p, 25, struct ('k', 2), 'step', 7);
+    assert (isequal (rows, (26:7:71)') && isequaln (lr, l(:,:,25:7:70)) && isequaln (rr.l1, report.l1(25:7:70)));
+    [lr, ~, ~, ~, rows] = denise_rolling (returns, 25, 'returns', true, 'k', 2, 'step', 100);
+    assert (isequal (rows, 25) && isequal (lr, l(:,:,25)));
+  end
+  st = denise_stream (6, 'window', 25, 'warm_up', 20);
+  l = denise_stream (st, r);
+  denise_stream (st, 'close');
+  lr = denise_rolling (r, 25, 'returns', 1, 'correlation', false, 'demean', false, 'warm_up', 20);
+  assert (isequaln (lr, l(:,:,25:70)));
+end
+
+% The covariance of a window is that of its returns, over the days on which both assets have one.
+function rolling_windows_are_windows ()
+  r = returns_of (40);
+  [l, s, ~, report] = denise_rolling (r, 30, 'returns', true, 'step', 10);
+  known = ~ isnan (r(11:40,2));
+  window = r(11:40,:);
+  m = cov (window(:,[1 3:6]), 1);
+  near (l([1 3:6],[1 3:6],2) + s([1 3:6],[1 3:6],2), m, 1e-15);
+  m = cov (window(known,1:2), 1);
+  near (l(1,2,2) + s(1,2,2), m(1,2), 1e-15);
+  assert (all (report.missing == 0));
+end
+
+function rolling_of_tables ()
+  if (~ exist ('array2timetable'))
+    return;
+  end
+  p = 100 + returns_of (40);
+  names = {'A', 'B', 'C', 'D', 'E', 'F'};
+  l = denise_rolling (p, 20);
+  assert (isequaln (l, denise_rolling (array2timetable (p, 'RowTimes', days (1:40)', 'VariableNames', names), 20)));
+  assert (isequaln (l, denise_rolling (array2table (p, 'VariableNames', names), 20)));
+  st = denise_stream (6);
+  other = denise_stream (6);
+  t = array2table (returns_of (20), 'VariableNames', names);
+  assert (isequaln (denise_stream (st, t), denise_stream (other, returns_of (20))));
+  denise_stream (st, 'close');
+  denise_stream (other, 'close');
+end
+
 % denise.plot and its like are the functions with the long names.
 function package ()
   m = matrices (1);
@@ -297,6 +537,12 @@ function package ()
   near (l + s, m, 1e-13);
   info = denise.info ();
   assert (info.n == 20);
+  st = denise.stream (6, 'window', 20);
+  l = denise.stream (st, returns_of (30));
+  denise.stream (st, 'close');
+  assert (isequal (size (l), [6 6 30]));
+  [l, ~, ~, ~, rows] = denise.rolling (returns_of (30), 20, 'returns', true);
+  assert (isequal (size (l), [6 6 11]) && isequal (rows, (20:30)'));
 end
 
 % The script for the LRS library finds M and params in the workspace and leaves L and S there.

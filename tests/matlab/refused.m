@@ -95,6 +95,106 @@ function cases = refused ()
     'denise_solve ([1 2; 3 4], ''eigen'')',         'denise:notSymmetric', 'M is not symmetric'
     'denise_solve (ones (2, 3), ''eigen'')',        'denise:shape',        'it is 2-by-3'
 
+    % streams
+    'denise_stream ()', 'denise:argument', ...
+        'n, the number of assets, or a stream is missing'
+    'denise_stream (1)',                            'denise:argument',     'n must be at least 2'
+    'denise_stream (1.5)',                          'denise:argument',     'n must be a whole number from 1 on, not 1.5'
+    'denise_stream ([])',                           'denise:argument',     'n must be one real number'
+    'denise_stream (''a'')',                        'denise:argument',     'n must be a number, not char'
+    'denise_stream ({})',                           'denise:argument',     'n must be a number, not cell'
+    'denise_stream (true)',                         'denise:argument',     'n must be a number, not logical'
+    'denise_stream (513)',                          'denise:unsupported',  'n = 513'
+    'denise_stream (4, 4)',                         'denise:argument',     'k must be less than n = 4, not 4'
+    'denise_stream (40, 33)',                       'denise:unsupported',  'k = 33'
+    'denise_stream (4, ones (3, 4))',               'denise:argument',     'k must be one real number'
+    'denise_stream (4, ''careful'', true)', 'denise:argument', ...
+        'there are k, model, .*streams, window, half_life, demean and warm_up'
+    'denise_stream (4, ''window'', 1)',             'denise:argument',     'window is 1; it must be 2 to'
+    'denise_stream (4, ''window'', -1)', 'denise:argument', ...
+        'window must be a whole number from 0 on, not -1'
+    'denise_stream (4, ''window'', 9, ''half_life'', 5)', 'denise:argument',     'window is 9 and half_life is 5'
+    'denise_stream (4, ''half_life'', 0.01)',       'denise:argument',     'half_life is 0.01; it must be 0.1 to'
+    'denise_stream (4, ''half_life'', NaN)',        'denise:argument',     'half_life must be positive .*not [nN]a[nN]'
+    'denise_stream (4, ''streams'', 0)', 'denise:argument', ...
+        'streams must be a whole number from 1 on, not 0'
+    'denise_stream (4, ''streams'', 1e12)',         'denise:argument',     'streams is \d+; it must be 1 to'
+    'denise_stream (4, ''warm_up'', 20, ''window'', 9)', 'denise:argument',     'warm_up is 20; it must be at most 9'
+    'denise_stream (4, ''warm_up'', 1.5)',          'denise:argument',     'warm_up must be a whole number from 0 on'
+    'denise_stream (4, ''demean'', 2)',             'denise:argument',     'demean must be true or false, not 2'
+    'denise_stream (4, ''model'', ''no/model'')',   'denise:io',           'no/model'
+    'denise_stream (4, ''model'', ''Makefile'')',   'denise:format',       'Makefile: '
+    'denise_stream (uint64 (1))', 'denise:argument', ...
+        'returns or a word are expected after the stream'
+    'denise_stream (uint64 (1), ones (1, 4))',      'denise:handle',       'not an open stream.*parfor worker'
+    'denise_stream (uint64 ([1 2]), ones (1, 4))',  'denise:handle',       'not an open stream'
+    'denise_stream (zeros (0, 0, ''uint64''), 1)',  'denise:handle',       'not an open stream'
+    'denise_stream (denise (''models/default.onnx''), 1)', 'denise:handle',       'not an open stream'
+    'denise (a_stream (4, 1), eye (4))',            'denise:handle',       'not an open model'
+    'denise_stream (uint64 (1), ''save'')',         'denise:handle',       'not an open stream'
+    'denise_stream (uint64 (1), ''close'')',        'denise:handle',       'not an open stream'
+    'denise_stream (a_stream (4, 1), ''push'')', 'denise:argument', ...
+        'unknown word ''push'' .*: there are returns, or matrices, covar'
+    'denise_stream (a_stream (4, 1), ones (1, 5))', 'denise:shape', ...
+        'R must be 4 values, or T-by-4 for T ticks; it is 1-by-5'
+    'denise_stream (a_stream (4, 1), [])',          'denise:shape',        'R must be 4 values.*it is 0-by-0'
+    'denise_stream (a_stream (4, 1), ones (4, 3))', 'denise:shape',        'it is 4-by-3'
+    'denise_stream (a_stream (4, 1), ones (2, 4, 2))', 'denise:shape',        'it is 2-by-4-by-2'
+    'denise_stream (a_stream (4, 3), ones (1, 4))', 'denise:shape', ...
+        'R must be 4-by-3, one column per stream.*it is 1-by-4'
+    'denise_stream (a_stream (4, 3), ones (4, 3, 1, 2))', 'denise:shape',        'it is 4-by-3-by-1-by-2'
+    'denise_stream (a_stream (4, 1), 1i * ones (1, 4))', 'denise:complex',      'R must be real'
+    'denise_stream (a_stream (4, 1), sparse (ones (1, 4)))', 'denise:class',        'R is sparse: pass full \(R\)'
+    'denise_stream (a_stream (4, 1), true (1, 4))', 'denise:class',        'R must be .* not logical: pass double \(R\)'
+    'denise_stream (a_stream (4, 1), int32 (1:4))', 'denise:class',        'R must be .* not int32: pass double \(R\)'
+    'denise_stream (a_stream (4, 1), {1})',         'denise:class',        'R must be .* not cell'
+    'denise_stream (a_stream (4, 1), 1:4, 5)', 'denise:argument', ...
+        'returns R are expected after the stream, and nothing else'
+    'denise_stream (a_stream (4, 1), ''matrices'')', 'denise:argument',     '''matrices'' takes M'
+    'denise_stream (a_stream (4, 1), ''matrices'', ones (5))', 'denise:shape', ...
+        'M must be 4-by-4, or have T such pages; it is 5-by-5'
+    'denise_stream (a_stream (4, 2), ''matrices'', ones (4))', 'denise:shape', ...
+        'M must be 4-by-4-by-2, or .*; it is 4-by-4'
+    'denise_stream (a_stream (4, 2), ''matrices'', ones (4, 4, 4))', 'denise:shape',        'it is 4-by-4-by-4'
+    'denise_stream (a_stream (2, 1), ''matrices'', [1 2; 3 1])', 'denise:notSymmetric', 'M\(1,2\) = 2 but M\(2,1\) = 3'
+    'denise_stream (a_stream (4, 1), ''matrices'', true (4))', 'denise:class',        'M must be .* not logical'
+    'denise_stream (a_stream (4, 1), ''covariance'', 1)', 'denise:argument',     '''covariance'' takes nothing else'
+    'denise_stream (a_stream (4, 2), ''save'', 3)', 'denise:argument',     'the number of the stream is 3; there are 2'
+    'denise_stream (a_stream (4, 2), ''reset'', 0)', 'denise:argument', ...
+        'the number of the stream must be a whole number'
+    'denise_stream (a_stream (4, 2), ''reset'', {})', 'denise:argument', ...
+        'the number of the stream must be a number, not cell'
+    'denise_stream (a_stream (4, 2), ''reset'', 1, 2)', 'denise:argument',     'too many arguments'
+    'denise_stream (a_stream (4, 1), ''restore'')', 'denise:argument',     '''restore'' needs a state'
+    'denise_stream (a_stream (4, 1), ''restore'', 1:9)', 'denise:class', ...
+        'the state must be of class uint8.* not double'
+    'denise_stream (a_stream (4, 1), ''restore'', uint8 ([]))', 'denise:format',       'state'
+    'denise_stream (a_stream (4, 1), ''restore'', uint8 (1:9))', 'denise:format',       'state'
+    'x = denise_stream (a_stream (4, 1), ''reset'');', 'denise:argument',     'too many results'
+    '[x, y] = denise_stream (a_stream (4, 1), ''save'');', 'denise:argument',     'too many results'
+    'denise_stream (a_stream (4, 1), ''close'', 1)', 'denise:argument',     '''close'' takes nothing else'
+
+    % rolling windows
+    'denise_rolling (ones (9, 4))',                 'denise:argument',     'prices P and a window are needed'
+    'denise_rolling ({}, 5)',                       'denise:class',        'P must be .* not cell'
+    'denise_rolling (sparse (ones (9, 4)), 5)',     'denise:class',        'P is sparse: pass full \(P\)'
+    'denise_rolling (1i * ones (9, 4), 5)',         'denise:complex',      'P must be real'
+    'denise_rolling (ones (9, 1), 5)',              'denise:shape',        'one column per asset; it is 9-by-1'
+    'denise_rolling (ones (9, 4, 2), 5)',           'denise:shape',        'it is 9-by-4-by-2'
+    'denise_rolling (ones (9, 4), 9)',              'denise:shape',        'P has 9 rows; a window of 9 needs 10'
+    'denise_rolling (ones (9, 4), 10, ''returns'', true)', 'denise:shape', ...
+        'P has 9 rows; a window of 10 needs 10'
+    'denise_rolling (ones (9, 4), [])',             'denise:argument',     'window must be one real number'
+    'denise_rolling (ones (9, 4), 1.5)',            'denise:argument',     'window must be a whole number'
+    'denise_rolling (ones (9, 4), 1)',              'denise:argument',     'window is 1; it must be 2 to'
+    'denise_rolling (ones (9, 4), 5, 4)',           'denise:argument',     'k must be less than n = 4'
+    'denise_rolling (ones (9, 4), 5, ''step'', 0)', 'denise:argument',     'step must be a whole number from 1 on'
+    'denise_rolling (ones (9, 4), 5, ''streams'', 2)', 'denise:argument', ...
+        '''streams'': there are k, model, correlation, demean, warm_up, step and'
+    'denise_rolling ([ones(5,2); 0 1; ones(3,2)], 5)', 'denise:argument', ...
+        'prices must be positive.*: P\(6,1\) is 0; .*''returns'', true'
+    'denise_rolling ([ones(5,2); 1 Inf; ones(3,2)], 5)', 'denise:argument',     'P\(6,2\) is [iI]nf'
+
     % drawing
     'denise_plot ()',                               'denise:argument',     'M is missing'
     'denise_plot (ones (3, 3, 2))',                 'denise:shape',        'M must be one matrix'
@@ -109,6 +209,9 @@ function cases = refused ()
     'denise_mex (''close'')',                       'denise:argument',     'close takes one model'
     'denise_mex (''solve'')',                       'denise:argument',     'M and a method are needed'
     'denise_mex (''info'', 1, 2)',                  'denise:argument',     'info takes one model'
+    'denise_mex (''stream_new'')',                  'denise:argument',     'n, the number of assets, is missing'
+    'denise_mex (''stream_push'')',                 'denise:argument',     'the stream is missing'
+    'denise_mex (''rolling'', 1)',                  'denise:argument',     'prices P and a window are needed'
 
     % building
     'make (''no/such/prefix'')',                    'denise:make',         'prefix: there is no folder no/such/prefix'
@@ -121,5 +224,10 @@ function cases = refused ()
     'denise_solve ([NaN 1; 1 1], ''eigen'', 1);',   'denise:notFinite',    'M has NaN or Inf'
     'a = ones (3, 3, 7); a(1,1,4) = NaN; denise (a);', 'denise:notFinite', ...
         '1 of 7 matrices have NaN or Inf \(the first is M\(:,:,4\)\)'
+    'denise_stream (a_stream (4, 1), [1 2 Inf 4]);', 'denise:notFinite',  'R has Inf or a return beyond 1e100: the res'
+    'denise_stream (a_stream (2, 1), [1 2; 1e101 0; 0 -Inf]);', 'denise:notFinite', ...
+        'at 2 of 3 ticks \(the first is 2\)'
+    'denise_stream (a_stream (2, 1), ''matrices'', [1 NaN; NaN 1]);', 'denise:notFinite', 'M has NaN or Inf'
+    'denise_rolling ([1 2; 3 Inf; 4 5; 6 7], 3, ''returns'', true);', 'denise:notFinite', 'P has Inf .*\(the first is 2'
   };
 end

@@ -124,3 +124,59 @@
 %!   denise_mex ("decompose", m, "k", 1);
 %! endfor
 %! assert (status_of ("VmRSS") - memory < 1024);
+
+## A stream from before a clear is gone, and no later handle takes its number. Streams do not need the model they came
+## from.
+%!test
+%! st = denise_stream (6);
+%! assert (denise_info ().streams >= 1);
+%! clear denise_mex
+%! assert (denise_info ().streams, 0);
+%! again = denise_stream (6);
+%! assert (again > st);
+%! fail ("denise_stream (st, ones (1, 6))", "not an open stream");
+%! fail ("denise_stream (st, 'close')", "not an open stream");
+%! l = denise_stream (again, returns_of (20));
+%! denise_stream (again, "reset");
+%! for n = 2:40  # more models than are kept
+%!   denise (eye (n));
+%! endfor
+%! assert (isequaln (denise_stream (again, returns_of (20)), l));
+%! denise_stream (again, "close");
+%! fail ("denise_stream (again, 'save')", "not an open stream");
+%! assert (denise_info ().streams, 0);
+
+## The table of streams is finite, says so, and is usable again afterwards.
+%!test
+%! clear denise_mex
+%! all = zeros (1, 0, "uint64");
+%! for i = 1:256
+%!   all(end+1) = denise_stream (4);
+%! endfor
+%! fail ("denise_stream (4)", "256 streams are open");
+%! assert (size (denise_rolling (ones (9, 4), 5)), [4 4 4]);  # needs no place in it
+%! denise_stream (all(7), "close");
+%! st = denise_stream (4);
+%! fail ("denise_stream (all(7), ones (1, 4))", "not an open stream");
+%! clear denise_mex
+
+## Refused calls, and rolling windows that end with an error, lose no memory; nor do lives.
+%!test
+%! r = returns_of (200);
+%! p = [ones(300, 6); 0 * ones(1, 6)];
+%! for i = 1:600
+%!   if (i == 100)
+%!     memory = status_of ("VmRSS");
+%!   endif
+%!   st = denise_stream (6, "window", 100, "streams", 20);
+%!   denise_rolling (r, 100, "returns", true);
+%!   assert (! isempty (try_message (@() denise_rolling (p, 100))));
+%!   assert (! isempty (try_message (@() denise_stream (st, r))));
+%!   denise_stream (st, "restore", denise_stream (st, "save"));
+%!   if (mod (i, 2))
+%!     denise_stream (st, "close");
+%!   else
+%!     clear denise_mex
+%!   endif
+%! endfor
+%! assert (status_of ("VmRSS") - memory < 4 * 1024);

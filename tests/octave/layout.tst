@@ -72,7 +72,9 @@
 %!test
 %! signatures = jsondecode (fileread ("bindings/matlab/resources/functionSignatures.json"));
 %! calls = struct ("denise", @(name) denise (eye (4), name, []), ...
-%!                 "denise_solve", @(name) denise_solve (eye (4), "eigen", name, []));
+%!                 "denise_solve", @(name) denise_solve (eye (4), "eigen", name, []), ...
+%!                 "denise_stream", @(name) denise_stream (denise_stream (4, name, []), "close"), ...
+%!                 "denise_rolling", @(name) denise_rolling (ones (9, 4), 5, name, []));
 %! for [call, name] = calls
 %!   inputs = signatures.(name).inputs;
 %!   options = {inputs(ismember ({inputs.kind}, {"ordered", "namevalue"})).name};

@@ -13,7 +13,14 @@ static const struct {
                {"correlation", OPTION_CORRELATION},
                {"careful", OPTION_CAREFUL},
                {"missing", OPTION_MISSING},
-               {"lambda", OPTION_LAMBDA}};
+               {"lambda", OPTION_LAMBDA},
+               {"streams", OPTION_STREAMS},
+               {"window", OPTION_WINDOW},
+               {"half_life", OPTION_HALF_LIFE},
+               {"demean", OPTION_DEMEAN},
+               {"warm_up", OPTION_WARM_UP},
+               {"step", OPTION_STEP},
+               {"returns", OPTION_RETURNS}};
 enum { OPTIONS = sizeof options / sizeof options[0] };
 
 static int is_text(const mxArray *value) { return mxIsChar(value) || mxIsClass(value, "string"); }
@@ -51,39 +58,52 @@ static double real_scalar(const mxArray *value, const char *what) {
 static uint32_t yes_or_no(const mxArray *value, const char *what) {
   const double number = mxIsClass(value, "logical") && mxGetNumberOfElements(value) == 1 ? mxGetScalar(value)
                                                                                         : real_scalar(value, what);
-  if (number != 0 && number != 1) mexErrMsgIdAndTxt("denise:argument", "%s must be true or false, not %g", what, number);
+  if (number != 0 && number != 1) {
+    mexErrMsgIdAndTxt("denise:argument", "%s must be true or false, not %g", what, number);
+  }
   return number == 1;
 }
 
-static uint32_t positive(const mxArray *value, const char *what) {
+static uint32_t whole(const mxArray *value, const char *what, int least) {
   const double number = real_scalar(value, what);
-  if (!(number >= 1 && number == floor(number))) {
-    mexErrMsgIdAndTxt("denise:argument", "%s must be a whole number from 1 on, not %g", what, number);
+  if (!(number >= least && number == floor(number))) {
+    mexErrMsgIdAndTxt("denise:argument", "%s must be a whole number from %d on, not %g", what, least, number);
   }
   return number < 1e9 ? (uint32_t)number : (uint32_t)1000000000; /* more than the library takes, and it says so */
 }
 
+uint32_t positive(const mxArray *value, const char *what) { return whole(value, what, 1); }
+
+static double not_negative(const mxArray *value, const char *what, const char *meaning) {
+  const double number = real_scalar(value, what);
+  if (!(number >= 0) || isinf(number)) {
+    mexErrMsgIdAndTxt("denise:argument", "%s must be positive (0 or []: %s), not %g", what, meaning, number);
+  }
+  return number;
+}
+
 static void set(wishes *result, unsigned bit, const mxArray *value) {
+  const char *model;
   if (value == NULL || mxIsEmpty(value)) return; /* NULL: a field that MATLAB never filled */
-  if (bit == OPTION_K) {
-    result->k = positive(value, "k");
-  } else if (bit == OPTION_THREADS) {
-    result->threads = positive(value, "threads");
-  } else if (bit == OPTION_CORRELATION) {
-    result->correlation = yes_or_no(value, "correlation");
-  } else if (bit == OPTION_CAREFUL) {
-    result->careful = yes_or_no(value, "careful");
-  } else if (bit == OPTION_MISSING) {
-    result->missing = yes_or_no(value, "missing");
-  } else if (bit == OPTION_MODEL) {
-    const char *model = text(value, "model");
-    result->model = model[0] != '\0' ? model : NULL; /* "", which is not empty for MATLAB */
-  } else {
-    result->lambda = real_scalar(value, "lambda");
-    if (!(result->lambda >= 0) || isinf(result->lambda)) {
-      mexErrMsgIdAndTxt("denise:argument", "lambda must be positive (0 or []: the value of the paper), not %g",
-                        result->lambda);
-    }
+  result->given |= bit;
+  switch (bit) {
+    case OPTION_K: result->k = positive(value, "k"); break;
+    case OPTION_THREADS: result->threads = positive(value, "threads"); break;
+    case OPTION_CORRELATION: result->correlation = yes_or_no(value, "correlation"); break;
+    case OPTION_CAREFUL: result->careful = yes_or_no(value, "careful"); break;
+    case OPTION_MISSING: result->missing = yes_or_no(value, "missing"); break;
+    case OPTION_MODEL:
+      model = text(value, "model");
+      result->model = model[0] != '\0' ? model : NULL; /* "", which is not empty for MATLAB */
+      break;
+    case OPTION_LAMBDA: result->lambda = not_negative(value, "lambda", "the value of the paper"); break;
+    case OPTION_STREAMS: result->streams = positive(value, "streams"); break;
+    case OPTION_WINDOW: result->window = whole(value, "window", 0); break;
+    case OPTION_HALF_LIFE: result->half_life = not_negative(value, "half_life", "60, without a window"); break;
+    case OPTION_DEMEAN: result->demean = yes_or_no(value, "demean"); break;
+    case OPTION_WARM_UP: result->warm_up = whole(value, "warm_up", 0); break;
+    case OPTION_STEP: result->step = positive(value, "step"); break;
+    default: result->returns = yes_or_no(value, "returns"); break;
   }
 }
 
@@ -93,7 +113,7 @@ static int same_word(const char *a, const char *b) {
 }
 
 static void set_by_name(wishes *result, const char *name, const mxArray *value, unsigned allowed) {
-  char names[64] = "";
+  char names[128] = "";
   for (int i = 0; i < OPTIONS; ++i) {
     if ((allowed & options[i].bit) == 0) continue;
     if (same_word(name, options[i].name)) {
@@ -108,7 +128,7 @@ static void set_by_name(wishes *result, const char *name, const mxArray *value, 
 }
 
 wishes parse_options(int count, const mxArray *arguments[], unsigned allowed, const unsigned *plain) {
-  wishes result = {0, 0, 0, 0, 0, NULL, 0};
+  wishes result = {0};
   int i = 0;
   for (; *plain != 0 && i < count && mxIsNumeric(arguments[i]); ++plain, ++i) set(&result, *plain, arguments[i]);
   while (i < count) {

@@ -6,21 +6,22 @@
  *                       denise_mex('close', id)
  *   info              = denise_mex('info'), ('info', id) or ('info', file)
  *   [L, S]            = denise_mex('solve', M, method, options...)
+ *   ...               = denise_mex('stream_new', n, options...) and others that ticks.h lists
  *
  * How it stays safe in a host that jumps out of C on every error:
- * - What must outlive a call hangs in the tables of models.c and nowhere else. What one call needs comes from mxMalloc,
- *   which the host takes back.
+ * - What must outlive a call hangs in the tables of models.c and streams.c and nowhere else. What one call needs comes
+ *   from mxMalloc, which the host takes back.
  * - Every argument is checked before the library sees it. */
 #include "arguments.h"
 #include "library.h"
 #include "matrices.h"
 #include "models.h"
+#include "streams.h"
+#include "ticks.h"
 
 #include <string.h>
 
 static const unsigned plain_k[] = {OPTION_K, 0}, plain_k_lambda[] = {OPTION_K, OPTION_LAMBDA, 0};
-
-static uint32_t default_rank(uint32_t n) { return n > 3 ? 3 : n - 1; }
 
 static void decompose(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   opened_file *file = NULL;
@@ -73,7 +74,7 @@ static void close_file(int nrhs, const mxArray *prhs[]) {
 }
 
 static void info(mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
-  const wishes none = {0, 0, 0, 0, 0, NULL, 0};
+  const wishes none = {0};
   const denise_model *model;
   if (nrhs > 1) mexErrMsgIdAndTxt("denise:argument", "info takes one model or file");
   if (nrhs == 1 && !mxIsNumeric(prhs[0])) {
@@ -82,13 +83,14 @@ static void info(mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
     model = model_for(nrhs == 1 ? find_opened(prhs[0]) : NULL, 0, none);
   }
   const models_count count = count_models();
-  const char *names[] = {"version", "abi", "kernel", "n", "k", "opened", "loaded", "threads"};
-  const double numbers[] = {library_n(model), library_k(model), count.opened, count.loaded, count.threads};
-  plhs[0] = mxCreateStructMatrix(1, 1, 8, names);
+  const char *names[] = {"version", "abi", "kernel", "n", "k", "opened", "loaded", "threads", "streams"};
+  const double numbers[] = {library_n(model), library_k(model), count.opened, count.loaded, count.threads,
+                            count_streams()};
+  plhs[0] = mxCreateStructMatrix(1, 1, 9, names);
   mxSetFieldByNumber(plhs[0], 0, 0, mxCreateString(library_version()));
   mxSetFieldByNumber(plhs[0], 0, 1, mxCreateDoubleScalar(library_abi()));
   mxSetFieldByNumber(plhs[0], 0, 2, mxCreateString(library_kernel(model)));
-  for (int i = 0; i < 5; ++i) mxSetFieldByNumber(plhs[0], 0, 3 + i, mxCreateDoubleScalar(numbers[i]));
+  for (int i = 0; i < 6; ++i) mxSetFieldByNumber(plhs[0], 0, 3 + i, mxCreateDoubleScalar(numbers[i]));
   free_passing_model();
 }
 
@@ -115,9 +117,15 @@ static void solve(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   if (not_finite) warn_not_finite(&m, mxGetData(plhs[0]));
 }
 
+static void free_everything(void) {
+  free_all_streams();
+  free_all_models();
+}
+
 void mexFunction(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
-  start_models();
+  start_models(free_everything);
   free_passing_model();
+  free_passing_stream();
   const char *command = nrhs > 0 ? text(prhs[0], "the command") : "";
   --nrhs;
   ++prhs;
@@ -131,7 +139,7 @@ void mexFunction(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
     info(plhs, nrhs, prhs);
   } else if (strcmp(command, "solve") == 0) {
     solve(nlhs, plhs, nrhs, prhs);
-  } else {
-    mexErrMsgIdAndTxt("denise:argument", "denise_mex belongs to denise, denise_info and denise_solve: call those");
+  } else if (!stream_command(command, nlhs, plhs, nrhs, prhs)) {
+    mexErrMsgIdAndTxt("denise:argument", "denise_mex belongs to denise, denise_stream and their like: call those");
   }
 }

@@ -17,6 +17,13 @@ static const char *id_of(denise_status status) {
   }
 }
 
+/* A call that went wrong is an error of the host; one with NaN or Inf did the rest of its work. */
+static void check(denise_status status) {
+  if (status != DENISE_OK && status != DENISE_ERR_NOT_FINITE) {
+    mexErrMsgIdAndTxt(id_of(status), "%s", denise_last_error());
+  }
+}
+
 denise_model *library_load(const char *path, const void *bytes, size_t bytes_size, model_size wanted, failure *why) {
   denise_options options;
   denise_model *model = NULL;
@@ -40,22 +47,24 @@ denise_model *library_load(const char *path, const void *bytes, size_t bytes_siz
 
 void library_free(denise_model *model) { denise_free(model); }
 
-/* One column for each number of the reports. first_bad becomes the place in M as MATLAB counts, 0 if there is none. */
-static mxArray *report_struct(const denise_report *reports, size_t count) {
+/* One field for each number of the reports, rows x columns. first_bad becomes the place in M as MATLAB counts, 0 if
+ * there is none. */
+static mxArray *report_struct(const denise_report *reports, size_t rows, size_t columns_of_each) {
   const char *names[] = {"l1", "residual", "sparsity", "status", "unsettled", "least_specific", "missing", "first_bad"};
   enum { COLUMNS = sizeof names / sizeof *names, STATUS = 3 };
   mxArray *result = mxCreateStructMatrix(1, 1, COLUMNS, names);
   double *columns[COLUMNS];
   int32_t *status = NULL;
   for (int i = 0; i < COLUMNS; ++i) {
-    mxArray *column = mxCreateNumericMatrix((mwSize)count, 1, i == STATUS ? mxINT32_CLASS : mxDOUBLE_CLASS, mxREAL);
+    mxArray *column = mxCreateNumericMatrix((mwSize)rows, (mwSize)columns_of_each,
+                                            i == STATUS ? mxINT32_CLASS : mxDOUBLE_CLASS, mxREAL);
     mxSetFieldByNumber(result, 0, i, column);
     if (i == STATUS)
       status = mxGetData(column);
     else
       columns[i] = mxGetData(column);
   }
-  for (size_t q = 0; q < count; ++q) {
+  for (size_t q = 0; q < rows * columns_of_each; ++q) {
     const denise_report *r = &reports[q];
     status[q] = r->status;
     columns[0][q] = (double)r->l1;
@@ -77,12 +86,89 @@ int library_split(const denise_model *model, const matrices *m, void *u, void *l
     status = m->type == mxDOUBLE_CLASS ? denise_decompose_batch_f64(model, m->count, m->data, u, l, s, reports)
                                        : denise_decompose_batch(model, m->count, m->data, u, l, s, reports);
   }
-  if (status != DENISE_OK && status != DENISE_ERR_NOT_FINITE) {
-    mexErrMsgIdAndTxt(id_of(status), "%s", denise_last_error());
-  }
-  if (report != NULL) *report = report_struct(reports, m->count);
+  check(status);
+  if (report != NULL) *report = report_struct(reports, m->count, 1);
   mxFree(reports);
   return status == DENISE_ERR_NOT_FINITE;
+}
+
+/* ----------------------------------------------------------------------------------------- streams */
+
+denise_stream *library_stream(const denise_model *model, stream_kind kind, failure *why) {
+  denise_stream_options options;
+  denise_stream *stream = NULL;
+  denise_stream_options_init(&options, sizeof options);
+  if (kind.streams != 0) options.streams = kind.streams;
+  options.window = kind.window;
+  options.half_life = kind.half_life;
+  options.warm_up = kind.warm_up;
+  if (kind.correlation) options.flags |= DENISE_FLAG_CORRELATION;
+  if (kind.demean) options.flags |= DENISE_STREAM_DEMEAN;
+  const denise_status status = denise_stream_new(model, &options, &stream);
+  if (status == DENISE_OK) return stream;
+  why->id = id_of(status);
+  snprintf(why->text, sizeof why->text, "%s", denise_last_error());
+  return NULL;
+}
+
+void library_stream_free(denise_stream *stream) { denise_stream_free(stream); }
+
+size_t results_of(const ticks *t) { return t->count > t->first ? (t->count - t->first - 1) / t->step + 1 : 0; }
+
+static void *after(void *start, size_t values, size_t size) {
+  return start == NULL ? NULL : (char *)start + values * size;
+}
+
+size_t library_push(denise_stream *stream, const ticks *t, void *u, void *l, void *s, mxArray **report, size_t *first) {
+  const size_t size = t->type == mxDOUBLE_CLASS ? sizeof(double) : sizeof(float);
+  const size_t factor = (size_t)t->n * t->k * t->streams, matrix = (size_t)t->n * t->n * t->streams;
+  const size_t input = t->of_matrices ? matrix : (size_t)t->n * t->streams, results = results_of(t);
+  denise_report *reports = report != NULL ? mxMalloc((results * t->streams + 1) * sizeof *reports) : NULL;
+  size_t bad = 0, done = 0;
+  *first = 0;
+  for (size_t i = 0; i < t->count; ++i) {
+    const void *in = (const char *)t->data + i * input * size;
+    const int wanted = i >= t->first && (i - t->first) % t->step == 0;
+    void *to_u = wanted ? after(u, done * factor, size) : NULL;
+    void *to_l = wanted ? after(l, done * matrix, size) : NULL;
+    void *to_s = wanted ? after(s, done * matrix, size) : NULL;
+    denise_report *to_report = wanted && reports != NULL ? reports + done * t->streams : NULL;
+    denise_status status;
+    if (t->type == mxDOUBLE_CLASS) {
+      status = t->of_matrices ? denise_stream_push_matrices_f64(stream, in, to_u, to_l, to_s, to_report)
+                              : denise_stream_push_f64(stream, in, to_u, to_l, to_s, to_report);
+    } else {
+      status = t->of_matrices ? denise_stream_push_matrices(stream, in, to_u, to_l, to_s, to_report)
+                              : denise_stream_push(stream, in, to_u, to_l, to_s, to_report);
+    }
+    check(status);
+    if (status == DENISE_ERR_NOT_FINITE && bad++ == 0) *first = i + 1;
+    done += (size_t)wanted;
+  }
+  if (report != NULL) {
+    *report = t->streams == 1 ? report_struct(reports, results, 1) : report_struct(reports, t->streams, results);
+  }
+  mxFree(reports);
+  return bad;
+}
+
+void library_covariance(const denise_stream *stream, double *m) { check(denise_stream_covariance_f64(stream, m)); }
+
+size_t library_state_size(const denise_stream *stream, uint32_t which) {
+  return which == 0 ? denise_stream_state_size(stream) : denise_stream_state_size_one(stream);
+}
+
+void library_save(const denise_stream *stream, uint32_t which, void *state, size_t size) {
+  check(which == 0 ? denise_stream_save(stream, state, size) : denise_stream_save_one(stream, which - 1, state, size));
+}
+
+void library_restore(denise_stream *stream, uint32_t which, const void *state, size_t size) {
+  check(which == 0 ? denise_stream_restore(stream, state, size)
+                   : denise_stream_restore_one(stream, which - 1, state, size));
+}
+
+void library_reset(denise_stream *stream, uint32_t which) {
+  check(which == 0 ? denise_stream_reset(stream) : denise_stream_reset_one(stream, which - 1));
 }
 
 /* ------------------------------------------------------------------------------- classical methods */
@@ -109,9 +195,7 @@ int32_t library_method(const char *name) {
 
 int library_solve(int32_t method, const matrices *m, uint32_t k, double lambda, double *l, double *s) {
   const denise_status status = denise_solve_batch(method, m->n, k, lambda, m->count, m->data, l, s);
-  if (status != DENISE_OK && status != DENISE_ERR_NOT_FINITE) {
-    mexErrMsgIdAndTxt(id_of(status), "%s", denise_last_error());
-  }
+  check(status);
   return status == DENISE_ERR_NOT_FINITE;
 }
 

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 typedef struct denise_model denise_model;
+typedef struct denise_stream denise_stream;
 
 /* Why something failed: an identifier for the host and a line that names the argument. */
 typedef struct {
@@ -27,6 +28,36 @@ void library_free(denise_model *model);
 /* Splits M. u (row-major), s and report may be NULL. Returns 1 if some matrix has NaN or Inf that it must not have,
  * else 0. */
 int library_split(const denise_model *model, const matrices *m, void *u, void *l, void *s, mxArray **report);
+
+/* Streams, which may outlive their model. A number that is 0 is left to the library. NULL, and why, on failure. */
+typedef struct {
+  uint32_t streams, window, warm_up, correlation, demean;
+  double half_life;
+} stream_kind;
+denise_stream *library_stream(const denise_model *model, stream_kind kind, failure *why);
+void library_stream_free(denise_stream *stream);
+
+/* Ticks, one after another: values of returns or of matrices for all streams, and so again. */
+typedef struct {
+  const void *data;
+  mxClassID type;
+  int of_matrices;
+  uint32_t n, k, streams;
+  size_t count, first, step; /* results are for tick first, first + step and so on, counted from 0 */
+} ticks;
+size_t results_of(const ticks *t); /* ticks that have results */
+
+/* Takes the ticks in. u (row-major), l, s and report may be NULL. Returns the number of ticks that were not finite, and
+ * which was the first, counted from 1. */
+size_t library_push(denise_stream *stream, const ticks *t, void *u, void *l, void *s, mxArray **report, size_t *first);
+
+void library_covariance(const denise_stream *stream, double *m);
+
+/* What one stream knows, counted from 1, or (0) all of them. */
+size_t library_state_size(const denise_stream *stream, uint32_t which);
+void library_save(const denise_stream *stream, uint32_t which, void *state, size_t size);
+void library_restore(denise_stream *stream, uint32_t which, const void *state, size_t size);
+void library_reset(denise_stream *stream, uint32_t which);
 
 /* The number of a classical method: any case, and - or a space for _. 0 if there is none of that name. */
 int32_t library_method(const char *name);

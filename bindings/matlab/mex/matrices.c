@@ -57,30 +57,37 @@ static void check_symmetry(const matrices *m, size_t q) {
   }
 }
 
-matrices read_matrices(const mxArray *value) {
-  matrices m;
-  m.type = mxGetClassID(value);
-  if (mxIsSparse(value)) mexErrMsgIdAndTxt("denise:class", "M is sparse: pass full (M)");
-  if (m.type != mxDOUBLE_CLASS && m.type != mxSINGLE_CLASS) {
-    mexErrMsgIdAndTxt("denise:class", "M must be a full array of class single or double, not %s",
+/* To be called before anything asks for dimensions: Octave's special matrices, such as eye(n), become full ones here,
+ * and Octave 7 loses the dimensions if it was asked for them before that. */
+const void *read_numbers(const mxArray *value, const char *name) {
+  const mxClassID type = mxGetClassID(value);
+  if (mxIsSparse(value)) mexErrMsgIdAndTxt("denise:class", "%s is sparse: pass full (%s)", name, name);
+  if (type != mxDOUBLE_CLASS && type != mxSINGLE_CLASS) {
+    mexErrMsgIdAndTxt("denise:class", "%s must be a full array of class single or double, not %s", name,
                       mxGetClassName(value));
   }
-  if (mxIsComplex(value)) mexErrMsgIdAndTxt("denise:complex", "M must be real: it is complex");
-  /* Data before dimensions: Octave's special matrices, such as eye(n), become full ones here, and Octave 7 loses the
-   * dimensions if it was asked for them before that. */
-  m.data = mxGetData(value);
+  if (mxIsComplex(value)) mexErrMsgIdAndTxt("denise:complex", "%s must be real: it is complex", name);
+  return mxGetData(value);
+}
+
+static matrices read_pages(const mxArray *value, mwSize most_dimensions) {
+  matrices m;
+  m.type = mxGetClassID(value);
+  m.data = read_numbers(value, "M");
   const mwSize dimensions = mxGetNumberOfDimensions(value);
   const mwSize *size = mxGetDimensions(value);
-  if (dimensions > 3 || size[0] != size[1]) {
-    mexErrMsgIdAndTxt("denise:shape", "M must be n-by-n or n-by-n-by-B, one matrix per page; it is %lu-by-%lu%s",
-                      (unsigned long)size[0], (unsigned long)size[1], dimensions > 2 ? " with more dimensions" : "");
+  if (dimensions > most_dimensions || size[0] != size[1]) {
+    mexErrMsgIdAndTxt("denise:shape", "M must be n-by-n or n-by-n-by-B%s, one matrix per page; it is %lu-by-%lu%s",
+                      most_dimensions > 3 ? "-by-T" : "", (unsigned long)size[0], (unsigned long)size[1],
+                      dimensions > 2 ? " with more dimensions" : "");
   }
   if (size[0] < 2 || size[0] > 1000000) {
     mexErrMsgIdAndTxt("denise:shape", "M must have at least two rows, since k is less than n; it has %lu",
                       (unsigned long)size[0]);
   }
   m.n = (uint32_t)size[0];
-  m.count = dimensions == 3 ? (size_t)size[2] : 1;
+  m.count = 1;
+  for (mwSize i = 2; i < dimensions; ++i) m.count *= (size_t)size[i];
   for (size_t q = 0; q < m.count; ++q) {
     const size_t start = q * m.n * m.n;
     const int same = m.type == mxDOUBLE_CLASS ? same_double((const double *)m.data + start, m.n)
@@ -89,6 +96,10 @@ matrices read_matrices(const mxArray *value) {
   }
   return m;
 }
+
+matrices read_matrices(const mxArray *value) { return read_pages(value, 3); }
+
+matrices read_ticks_of_matrices(const mxArray *value) { return read_pages(value, 4); }
 
 /* First use of a page of 4 kB costs more than what the library writes into it. From 32 MB on, glibc always asks the
  * system for fresh memory, and gives it back afterwards; there, and only there, ask for pages of 2 MB. */
@@ -99,14 +110,19 @@ static void ask_for_large_pages(void *data, size_t bytes) {
   madvise((char *)data + skip, (bytes - skip) / PAGE * PAGE, MADV_HUGEPAGE); /* a wish: failure does not matter */
 }
 
-mxArray *pages_like(const matrices *m, size_t rows, size_t columns) {
-  mwSize size[3];
+mxArray *pages(mxClassID type, size_t rows, size_t columns, size_t inner, size_t outer) {
+  mwSize size[4], dimensions = 2;
   size[0] = (mwSize)rows;
   size[1] = (mwSize)columns;
-  size[2] = (mwSize)m->count;
-  mxArray *array = mxCreateUninitNumericArray(m->count == 1 ? 2 : 3, size, m->type, mxREAL);
-  ask_for_large_pages(mxGetData(array), rows * columns * m->count * mxGetElementSize(array));
+  if (inner != 1) size[dimensions++] = (mwSize)inner;
+  if (outer != 1) size[dimensions++] = (mwSize)outer;
+  mxArray *array = mxCreateUninitNumericArray(dimensions, size, type, mxREAL);
+  ask_for_large_pages(mxGetData(array), rows * columns * inner * outer * mxGetElementSize(array));
   return array;
+}
+
+mxArray *pages_like(const matrices *m, size_t rows, size_t columns) {
+  return pages(m->type, rows, columns, m->count, 1);
 }
 
 matrices in_double(const matrices *m) {

@@ -15,11 +15,19 @@ typedef struct {
   size_t count;
 } matrices;
 
-/* An argument of the user, checked: real, full, square, symmetric up to rounding. */
+/* An argument of the user, checked: real, full, square, symmetric up to rounding, n-by-n-by-B. */
 matrices read_matrices(const mxArray *value);
+/* The same with one dimension more, n-by-n-by-B-by-T: count is B * T. */
+matrices read_ticks_of_matrices(const mxArray *value);
+
+/* Real numbers in single or double that are not sparse, or an error that calls them `name`. */
+const void *read_numbers(const mxArray *value, const char *name);
 
 /* An array for results, all of which will be written: rows x columns, of the class of m, and with pages if m has. */
 mxArray *pages_like(const matrices *m, size_t rows, size_t columns);
+
+/* The same for two kinds of pages: rows x columns x inner x outer, without a dimension of pages that is 1. */
+mxArray *pages(mxClassID type, size_t rows, size_t columns, size_t inner, size_t outer);
 
 /* The same matrices in double; single ones are copied into memory that the host takes back. */
 matrices in_double(const matrices *m);

@@ -60,8 +60,8 @@ void close_model(opened_file *file) {
   memset(file, 0, sizeof *file);
 }
 
-/* Runs when the MEX file is cleared and when the host ends. */
-static void free_all_models(void) {
+/* When the MEX file is cleared and when the host ends. */
+void free_all_models(void) {
   started = 0; /* a host that keeps the file in memory must register this function again */
   free_passing_model();
   free_models_of(0);
@@ -72,14 +72,18 @@ static void free_all_models(void) {
 
 /* Each life of the MEX file counts from the nanosecond of its birth: a number from an earlier life, or from another
  * process such as a parfor worker, fits no model of this one. */
-void start_models(void) {
+void start_models(void (*at_end)(void)) {
   struct timespec now;
   if (started) return;
   started = 1;
-  mexAtExit(free_all_models);
+  mexAtExit(at_end);
   timespec_get(&now, TIME_UTC);
   last_id = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
+
+uint64_t new_id(void) { return ++last_id; }
+
+uint32_t default_rank(uint32_t n) { return n > 3 ? 3 : n - 1; }
 
 opened_file *find_opened(const mxArray *value) {
   if (mxIsUint64(value) && !mxIsComplex(value) && mxGetNumberOfElements(value) == 1) {
@@ -114,7 +118,7 @@ uint64_t open_model(const char *path, wishes wanted) {
   }
   file->k = wanted.k;
   file->threads = wanted.threads;
-  file->id = ++last_id;
+  file->id = new_id();
   return file->id;
 }
 

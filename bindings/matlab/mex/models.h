@@ -7,13 +7,18 @@
 
 typedef struct opened_file opened_file;
 
-/* Before anything else in every call. Has everything freed when the host lets go of the MEX file. */
-void start_models(void);
+/* Before anything else in every call. Has at_end called when the host lets go of the MEX file. */
+void start_models(void (*at_end)(void));
+void free_all_models(void); /* to be called by at_end */
 
 /* A number for the user, never a pointer. No number is given twice, not even after the MEX file was cleared. */
+uint64_t new_id(void);
 uint64_t open_model(const char *path, wishes wanted);
 opened_file *find_opened(const mxArray *value); /* or an error: what the user passed is no number of an open model */
 void close_model(opened_file *file);
+
+/* The rank for n x n matrices if the user gives none. */
+uint32_t default_rank(uint32_t n);
 
 /* A model for matrices of size n, from the opened file or (NULL) the built-in network. It stays until the next call. */
 const denise_model *model_for(const opened_file *file, uint32_t n, wishes wanted);

@@ -17,13 +17,5 @@ function [A, names] = matrix_from (M)
                               'returns, pass cov (M{:,:})'], size (A, 1), size (A, 2));
     end
   end
-  if (isa (A, 'double') || isa (A, 'single'))
-    return;
-  elseif (isa (A, 'gpuArray') || isa (A, 'distributed') || isa (A, 'codistributed') || isa (A, 'tall'))
-    error ('denise:class', 'M is a %s, which is not in the memory of this process: pass gather (M)', class (A));
-  elseif (isnumeric (A) || islogical (A))
-    error ('denise:class', 'M must be of class single or double, not %s: pass double (M)', class (A));
-  else
-    error ('denise:class', 'M must be a full array of class single or double, not %s', class (A));
-  end
+  A = numbers_from (A, 'M');
 end

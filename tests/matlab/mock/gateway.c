@@ -7,7 +7,7 @@
 #include <string.h>
 
 static int passed, failed;
-static mxArray *out[4];
+static mxArray *out[5];
 
 static void expect(int holds, const char *what, int line) {
   if (holds) {
@@ -106,7 +106,7 @@ static void handles(void) {
     mxArray *net = mxCreateNumericMatrix(1, 1, mxUINT64_CLASS, mxREAL);
     *(uint64_t *)mxGetData(net) = id;
     EXPECT(call(1, "decompose", net, ones(mxDOUBLE_CLASS, 2), NULL, NULL));
-    EXPECT(call(1, "info", net, NULL, NULL, NULL) && mxGetNumberOfFields(out[0]) == 8);
+    EXPECT(call(1, "info", net, NULL, NULL, NULL) && mxGetNumberOfFields(out[0]) == 9);
     EXPECT(!call(1, "open", string("Makefile"), NULL, NULL, NULL) && refused("denise:format", "Makefile"));
     if (life == 0) EXPECT(call(0, "close", net, NULL, NULL, NULL));
     if (life == 1) mock_clear_mex(); /* with a model open */
@@ -118,11 +118,63 @@ static void handles(void) {
   }
 }
 
+static mxArray *handle(uint64_t id) {
+  mxArray *array = mxCreateNumericMatrix(1, 1, mxUINT64_CLASS, mxREAL);
+  *(uint64_t *)mxGetData(array) = id;
+  return array;
+}
+
+/* Returns of 4 assets, in any shape. */
+static mxArray *returns(mxClassID type, size_t a, size_t b, size_t c) {
+  const size_t size[3] = {a, b, c};
+  double values[240];
+  for (int i = 0; i < 240; ++i) values[i] = 1 + 0.01 * ((i * 7919) % 31); /* positive: they serve as prices too */
+  return mock_array(type, c == 1 ? 2 : 3, size, values);
+}
+
+static void streams(void) {
+  for (int single = 0; single < 2; ++single) {
+    const mxClassID type = single ? mxSINGLE_CLASS : mxDOUBLE_CLASS;
+    EXPECT(call(1, "stream_new", number(4), string("streams"), number(3), NULL));
+    const uint64_t id = *(uint64_t *)mxGetData(out[0]);
+    EXPECT(call(4, "stream_push", handle(id), returns(type, 4, 3, 20), NULL, NULL));
+    EXPECT(mxGetClassID(out[0]) == type && mxGetNumberOfDimensions(out[0]) == 4);
+    EXPECT(mxGetNumberOfElements(out[1]) == 960 && mxGetNumberOfElements(out[2]) == 720);
+    EXPECT(entry(out[0], 0) != entry(out[0], 0) && entry(out[0], 959) == entry(out[0], 959));
+    EXPECT(call(0, "stream_push", handle(id), returns(type, 4, 3, 1), NULL, NULL) && out[0] == NULL);
+    EXPECT(call(1, "stream_covariance", handle(id), NULL, NULL, NULL) && mxGetNumberOfElements(out[0]) == 48);
+    EXPECT(call(4, "stream_matrices", handle(id), out[0], NULL, NULL) && mxGetNumberOfElements(out[0]) == 48);
+    EXPECT(call(1, "stream_save", handle(id), number(2), NULL, NULL) && mxGetClassID(out[0]) == mxUINT8_CLASS);
+    mxArray *state = out[0];
+    EXPECT(call(0, "stream_restore", handle(id), state, number(3), NULL));
+    EXPECT(!call(0, "stream_restore", handle(id), state, NULL, NULL));
+    EXPECT(!call(0, "stream_restore", handle(id), number(1), NULL, NULL) && refused("denise:class", "uint8"));
+    EXPECT(call(0, "stream_reset", handle(id), number(1), NULL, NULL));
+    EXPECT(!call(1, "stream_reset", handle(id), NULL, NULL, NULL) && refused("denise:argument", "too many results"));
+    EXPECT(!call(0, "stream_reset", handle(id), number(4), NULL, NULL) && refused("denise:argument", "there are 3"));
+    EXPECT(!call(1, "stream_push", handle(id), mock_object("gpuArray"), NULL, NULL));
+    EXPECT(refused("denise:class", "R must"));
+    EXPECT(!call(1, "stream_push", handle(id), returns(type, 3, 4, 1), NULL, NULL));
+    EXPECT(refused("denise:shape", "3-by-4"));
+    if (single) EXPECT(call(0, "stream_close", handle(id), NULL, NULL, NULL));
+    if (!single) mock_clear_mex(); /* with a stream open */
+    EXPECT(!call(1, "stream_push", handle(id), returns(type, 4, 3, 1), NULL, NULL));
+    EXPECT(refused("denise:handle", "parfor"));
+    EXPECT(call(5, "rolling", returns(type, 60, 4, 1), number(10), string("step"), number(20)));
+    EXPECT(mxGetNumberOfElements(out[0]) == 48 && entry(out[4], 0) == 11 && entry(out[4], 2) == 51);
+    mxArray *prices = returns(type, 60, 4, 1);
+    memset(mxGetData(prices), 0, mxGetElementSize(prices));
+    EXPECT(!call(1, "rolling", prices, number(10), NULL, NULL) && refused("denise:argument", "P(1,1) is 0"));
+    mock_forget(); /* and the stream of that call is freed by the next one */
+  }
+}
+
 int main(void) {
   results();
   options();
   arrays();
   handles();
+  streams();
   mock_clear_mex(); /* AddressSanitizer says what is left */
   mock_forget();
   printf("gateway, %s: %d passed, %d failed\n", API, passed, failed);
