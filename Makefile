@@ -170,13 +170,14 @@ test-static: stage
 	build/c/abi_static
 	tests/check_static.sh "$(STAGE)"
 
-test-c: $(addprefix build/c/,abi last_error old_caller dlopen)
+test-c: $(addprefix build/c/,abi stream last_error old_caller dlopen)
 	build/c/abi
+	build/c/stream
 	build/c/last_error
 	build/c/old_caller
 	build/c/dlopen "$(LIBRARY)"
 
-test-alloc: build/c/libcount_malloc.so build/c/no_alloc build/c/dlopen # no allocation in decompose
+test-alloc: build/c/libcount_malloc.so build/c/no_alloc build/c/dlopen # no allocation in decompose, nor in streams
 	LD_PRELOAD="$(CURDIR)/build/c/libcount_malloc.so" build/c/no_alloc
 	LD_PRELOAD="$(CURDIR)/build/c/libcount_malloc.so" build/c/dlopen "$(LIBRARY)"
 
@@ -203,9 +204,10 @@ test-install: stage # programs outside the tree, against an installed copy
 test-tsan: stage
 	tests/check_tsan.sh "$(STAGE)"
 
-test-valgrind: build/c/abi
+test-valgrind: build/c/abi build/c/stream
 	@scripts/need valgrind:valgrind
 	valgrind --quiet --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite,possible build/c/abi --quick
+	valgrind --quiet --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite,possible build/c/stream --quick
 
 test-program: program
 	$(DO) test --release --locked $(BOTH) --bin denise

@@ -390,7 +390,7 @@ inline model model::from_memory(const void* data, std::size_t size, const option
 
 // -------------------------------------------------------------------------------------------- streams
 
-// For stream_options::flags, beside flag_correlation: subtracts the means of the returns, which otherwise count as zero.
+// For stream_options::flags, beside flag_correlation: subtracts the means of the returns. Otherwise they count as zero.
 inline constexpr std::uint32_t stream_demean = DENISE_STREAM_DEMEAN;
 
 // What streams are made for, in the order of denise_stream_options.
@@ -576,7 +576,7 @@ class stream {
                                     detail::pointer(out.s), detail::pointer(out.reports)));
   }
 
-  // An empty container may have no address; for denise.h that is a mistake of another kind than a state that is cut off.
+  // An empty container may have no address, which denise.h takes for another mistake than a state that is cut off.
   static const void* bytes(const view<const std::byte>& state) noexcept {
     static constexpr std::byte none{};
     return state.data() == nullptr && state.size() == 0 ? &none : state.data();
