@@ -74,13 +74,14 @@ build-demo: small
 	@echo '== the demo, a C++ program (examples/cpp/demo.cpp)'
 	@scripts/build_demo "$(TARGET)/small/libdenise.so" build/demo -std=c++17 $(WARN) $(CXXFLAGS)
 
-examples: build-examples build-mex ## rolling_risk, and Denise beside the LRS library's methods (LRS_PATH=its folder)
+examples: build-examples build-mex ## rolling_risk, engine, and Denise beside the LRS library (LRS_PATH=its folder)
 	@build/examples/rolling_risk build/examples/sp500.csv
+	@build/examples/engine build/examples/sp500.csv
 	@build/examples/compare_lrs --prices build/examples/sp500.csv
 	@cd examples/matlab && OMP_NUM_THREADS=1 $(OCTAVE) \
 	  --eval "compare_lrs (getenv ('LRS_PATH'), 10, '$(CURDIR)/build/compare_lrs.png')"
 
-build-examples: $(addprefix build/examples/,minimal compare_lrs rolling_risk)
+build-examples: $(addprefix build/examples/,minimal stream compare_lrs rolling_risk engine)
 	@gzip -dc tests/data/sp500/sp500_dataset.csv.gz > build/examples/sp500.csv
 
 build-mex: stage

@@ -1,5 +1,6 @@
 /* denise_decompose_batch never allocates: not on the first call, not on a fresh thread, not when it
- * fails. Nor does a stream, once it is made. Run with count_malloc.c preloaded, which counts for the whole process, helper threads included. */
+ * fails. Nor does a stream, once it is made. Run with count_malloc.c preloaded, which counts for the
+ * whole process, helper threads included. */
 #define _POSIX_C_SOURCE 200809L /* barriers */
 #include <denise.h>
 

@@ -73,10 +73,12 @@ struct precision {
   denise_status (*push_matrices)(denise_stream *, const void *, void *, void *, void *, denise_report *);
 };
 
-static denise_status push_f32(denise_stream *stream, const void *in, void *u, void *l, void *s, denise_report *reports) {
+static denise_status push_f32(denise_stream *stream, const void *in, void *u, void *l, void *s,
+                              denise_report *reports) {
   return denise_stream_push(stream, in, u, l, s, reports);
 }
-static denise_status push_f64(denise_stream *stream, const void *in, void *u, void *l, void *s, denise_report *reports) {
+static denise_status push_f64(denise_stream *stream, const void *in, void *u, void *l, void *s,
+                              denise_report *reports) {
   return denise_stream_push_f64(stream, in, u, l, s, reports);
 }
 static denise_status matrices_f32(denise_stream *stream, const void *in, void *u, void *l, void *s,
