@@ -5,8 +5,8 @@
 //
 // A book has 20 assets and a portfolio of them. The covariance of its returns is followed by denise::stream, all books
 // in one handle, and split into L + S at every tick. L = U U': row i of U is how much asset i moves with each factor,
-// so U'w are the exposures of a portfolio w. Hedges are held in a few liquid assets, until the next tick: one that makes
-// the exposures zero, and one that makes the variance least, which leaves alone what is dear to take away.
+// so U'w are the exposures of a portfolio w. Hedges are held in a few liquid assets, until the next tick: one that
+// makes the exposures zero, and one that makes the variance least, which leaves alone what is dear to take away.
 //
 // Of a file, with a date and at least 20 prices in each line, book b has 20 columns from column 20 b on, wrapping
 // around, and begins on a day of its own; at the end it goes on from the start. An empty cell is a price that is not
