@@ -74,13 +74,14 @@ build-demo: small
 	@echo '== the demo, a C++ program (examples/cpp/demo.cpp)'
 	@scripts/build_demo "$(TARGET)/small/libdenise.so" build/demo -std=c++17 $(WARN) $(CXXFLAGS)
 
-examples: build-examples build-mex ## rolling_risk, and Denise beside the LRS library's methods (LRS_PATH=its folder)
+examples: build-examples build-mex ## rolling_risk, engine, and Denise beside the LRS library (LRS_PATH=its folder)
 	@build/examples/rolling_risk build/examples/sp500.csv
+	@build/examples/engine build/examples/sp500.csv
 	@build/examples/compare_lrs --prices build/examples/sp500.csv
 	@cd examples/matlab && OMP_NUM_THREADS=1 $(OCTAVE) \
 	  --eval "compare_lrs (getenv ('LRS_PATH'), 10, '$(CURDIR)/build/compare_lrs.png')"
 
-build-examples: $(addprefix build/examples/,minimal compare_lrs rolling_risk)
+build-examples: $(addprefix build/examples/,minimal stream compare_lrs rolling_risk engine)
 	@gzip -dc tests/data/sp500/sp500_dataset.csv.gz > build/examples/sp500.csv
 
 build-mex: stage
@@ -170,13 +171,14 @@ test-static: stage
 	build/c/abi_static
 	tests/check_static.sh "$(STAGE)"
 
-test-c: $(addprefix build/c/,abi last_error old_caller dlopen)
+test-c: $(addprefix build/c/,abi stream last_error old_caller dlopen)
 	build/c/abi
+	build/c/stream
 	build/c/last_error
 	build/c/old_caller
 	build/c/dlopen "$(LIBRARY)"
 
-test-alloc: build/c/libcount_malloc.so build/c/no_alloc build/c/dlopen # no allocation in decompose
+test-alloc: build/c/libcount_malloc.so build/c/no_alloc build/c/dlopen # no allocation in decompose, nor in streams
 	LD_PRELOAD="$(CURDIR)/build/c/libcount_malloc.so" build/c/no_alloc
 	LD_PRELOAD="$(CURDIR)/build/c/libcount_malloc.so" build/c/dlopen "$(LIBRARY)"
 
@@ -203,9 +205,10 @@ test-install: stage # programs outside the tree, against an installed copy
 test-tsan: stage
 	tests/check_tsan.sh "$(STAGE)"
 
-test-valgrind: build/c/abi
+test-valgrind: build/c/abi build/c/stream
 	@scripts/need valgrind:valgrind
 	valgrind --quiet --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite,possible build/c/abi --quick
+	valgrind --quiet --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite,possible build/c/stream --quick
 
 test-program: program
 	$(DO) test --release --locked $(BOTH) --bin denise

@@ -14,6 +14,10 @@
 //     out.u = factors;
 //     out.s = many;                              // s may be where m is
 //     model.decompose(denise::batch(many, 100), out);  // 100 matrices, one after another
+//
+//     denise::stream stream(model);              // or from returns, tick by tick: U moves as little as it must
+//     std::vector<float> returns(20, 0.01F);     // one for every asset
+//     stream.push(returns, l, s);                // NaN until there have been enough ticks
 //   }
 //
 // There are two layers. Functions named try_... are noexcept and return a denise::status; they are all
@@ -21,6 +25,7 @@
 //
 // - A model is loaded once and used often. Loading allocates; decomposing never does, in either layer,
 //   unless it throws. Any number of threads may use one model at once.
+// - A stream is made from a model, and changes with every tick: one thread at a time may use it.
 // - Matrices are in float or double, in one contiguous block: std::vector, std::array, std::span, C arrays, or
 //   anything else with data() and size(). For a pointer, say how much there is: denise::view(pointer, size).
 // - A block is one matrix, unless denise::batch(block, count) says that it is more. What has a shape of its own
@@ -28,7 +33,7 @@
 // - Matrices are row-major and only the lower triangle of m counts. l and s are symmetric, u is n x k. What has
 //   strides, or is column-major by type, does not compile. denise_eigen.hpp takes Eigen's matrices.
 // - The order is that of denise.h everywhere: m, u, l, s, reports.
-// - Nothing here has a state of its own: the header only forwards.
+// - Nothing here has a state of its own, but for the sizes of a stream: the header only forwards.
 #ifndef DENISE_HPP
 #define DENISE_HPP
 
@@ -47,6 +52,7 @@
 #define DENISE_HPP_EXCEPTIONS 1
 #include <cstdio>
 #include <stdexcept>
+#include <vector>
 #else
 #define DENISE_HPP_EXCEPTIONS 0
 #endif
@@ -58,15 +64,16 @@ namespace denise {
 // What a call came to. A newer library may return values that are not listed here.
 enum class [[nodiscard]] status : std::int32_t {
   ok = DENISE_OK,
-  null_pointer = DENISE_ERR_NULL_POINTER,  // a pointer is null, or the model is empty
+  null_pointer = DENISE_ERR_NULL_POINTER,  // a pointer is null, or the model or the stream is empty
   argument = DENISE_ERR_ARGUMENT,          // out of range
   io = DENISE_ERR_IO,                      // the file cannot be read
-  format = DENISE_ERR_FORMAT,              // the data is damaged, or is no model
+  format = DENISE_ERR_FORMAT,              // the data is damaged, or is no model, or no state of a stream
   unsupported = DENISE_ERR_UNSUPPORTED,    // not in this build, or not on this machine
   shape = DENISE_ERR_SHAPE,                // sizes that do not fit each other
   not_finite = DENISE_ERR_NOT_FINITE,      // some matrix has a NaN or an infinity; the others are done
   memory = DENISE_ERR_MEMORY,              // out of memory, or of threads
-  internal = DENISE_ERR_INTERNAL           // a bug in the library; the process is intact
+  internal = DENISE_ERR_INTERNAL,          // a bug in the library; the process is intact
+  not_ready = DENISE_ERR_NOT_READY         // in reports only: the stream has not seen enough ticks yet
 };
 
 // A phrase for any status.
@@ -103,7 +110,8 @@ class error : public std::runtime_error {
 // -------------------------------------------------------------------------------------------- outputs
 
 // One per matrix: l1 = sum |S_ij|, residual = ||M - L||_F / ||M||_F, sparsity = share of entries with
-// |S_ij| <= 0.01 tr(M)/n, status, which is DENISE_OK or DENISE_ERR_NOT_FINITE, and more: denise.h has them all.
+// |S_ij| <= 0.01 tr(M)/n, status, which is DENISE_OK or DENISE_ERR_NOT_FINITE (in a stream also DENISE_ERR_NOT_READY),
+// and more: denise.h has them all.
 using report = denise_report;
 
 // Where results go. What is not set is not computed; what is set must have the right size: n*k values per
@@ -116,7 +124,7 @@ template <typename T>
 struct outputs {
   std::optional<view<T>> u{};
   std::optional<view<T>> l{};
-  std::optional<view<T>> s{};  // may be the same memory as m
+  std::optional<view<T>> s{};  // may be the same memory as m, but not in a stream
   std::optional<view<report>> reports{};
 };
 
@@ -140,23 +148,25 @@ struct misfit {
   const char* hint = "";
 };
 
+// The outputs of count matrices.
 template <typename T>
-misfit find_misfit(const view<const T>& m, const outputs<T>& out, std::size_t n, std::size_t k) noexcept {
-  const std::size_t count = m.count();
+misfit find_misfit(const outputs<T>& out, std::size_t count, std::size_t n, std::size_t k) noexcept {
   misfit found;
   const auto fits = [&found, count](const char* name, const auto& block, std::size_t rows, std::size_t cols) {
-    if (block.fits(count, rows, cols)) return true;
-    found = {name, block.size(), block.rows(), block.cols(), count, rows, cols, ""};
+    // An empty output that was asked for is no wish to have none.
+    if (!block || block->fits(count, rows, cols)) return true;
+    found = {name, block->size(), block->rows(), block->cols(), count, rows, cols, ""};
     return false;
   };
-  // An empty output that was asked for is no wish to have none.
-  if (!fits("m", m, n, n)) {
-    found.hint = "; denise::batch(m, count) says that there are several";
-  } else if ((!out.u || fits("u", *out.u, n, k)) && (!out.l || fits("l", *out.l, n, n)) &&
-             (!out.s || fits("s", *out.s, n, n)) && out.reports) {
-    fits("reports", *out.reports, 1, 1);
-  }
+  if (fits("u", out.u, n, k) && fits("l", out.l, n, n) && fits("s", out.s, n, n)) fits("reports", out.reports, 1, 1);
   return found;
+}
+
+template <typename T>
+misfit find_misfit(const view<const T>& m, const outputs<T>& out, std::size_t n, std::size_t k) noexcept {
+  if (m.fits(m.count(), n, n)) return find_misfit(out, m.count(), n, k);
+  const char* hint = "; denise::batch(m, count) says that there are several";
+  return {"m", m.size(), m.rows(), m.cols(), m.count(), n, n, hint};
 }
 
 // Whether a pointer is null that must not be. For denise.h a null output is one that nobody wants; here that is said
@@ -376,6 +386,268 @@ model::model(const Path& path, const options& wanted) : model(try_load(path, wan
 inline model model::from_memory(const void* data, std::size_t size, const options& wanted) {
   return model(try_load_memory(data, size, wanted));
 }
+#endif
+
+// -------------------------------------------------------------------------------------------- streams
+
+// For stream_options::flags, beside flag_correlation: subtracts the means of the returns. Otherwise they count as zero.
+inline constexpr std::uint32_t stream_demean = DENISE_STREAM_DEMEAN;
+
+// What streams are made for, in the order of denise_stream_options.
+struct stream_options {
+  std::uint32_t streams = 1;  // independent streams that advance together, at most 1048576
+  std::uint32_t window = 0;   // ticks of a moving window, 2 to 1048576; 0: exponential weights, by half_life
+  double half_life = 0;       // ticks until a return counts half, 0.1 to 1e9; 0: 60, and it must be 0 with a window
+  std::uint32_t flags = 0;    // flag_correlation, stream_demean, or 0
+  std::uint32_t warm_up = 0;  // ticks before the first split, at most the window; 0: 2 k, or the window if shorter
+};
+
+struct stream_result;
+
+// One stream of returns, or many that advance together; each has its covariance, and a split that follows it from tick
+// to tick. It can be moved, not copied; moved from, it is empty, and an empty stream answers every call with
+// status::null_pointer. It keeps what it needs of its model, which may go before it.
+//
+//   denise::stream stream(model, denise::stream_options{1000});  // 1000 streams of n assets each
+//   denise::outputs<float> out;
+//   out.u = u;  out.reports = reports;                           // n*k values and one report for each
+//   stream.push(returns, out);                                   // n values for each, one stream after another
+//
+// - One thread at a time may use it: a call that meets another one, const or not, gets status::argument.
+// - Only what makes a stream, or returns a vector, allocates.
+// - Streams are counted from 0. What has the results of all of them has as many matrices as there are streams; nobody
+//   need say so with denise::batch. Returns may also be a C array or an mdspan of streams x n.
+class stream {
+ public:
+  // An empty stream, to be assigned later.
+  explicit stream(std::nullptr_t) noexcept {}
+
+  // Makes streams: denise_stream_new. On failure there is none, and last_error() says why.
+  static stream_result try_make(const model& from, const stream_options& wanted = {}) noexcept;
+
+  // A tick: takes the returns in, estimates the covariances again, and splits them: denise_stream_push. NaN is a return
+  // that is not known. Before the first split of a stream its outputs are NaN and its report has DENISE_ERR_NOT_READY,
+  // which is no error. status::shape if the size of something is wrong; nothing changes then. No buffers may overlap.
+  status try_push(view<const float> returns, const outputs<float>& out) noexcept {
+    return push_rows(denise_stream_push, returns, 1, out);
+  }
+  status try_push(view<const double> returns, const outputs<double>& out) noexcept {
+    return push_rows(denise_stream_push_f64, returns, 1, out);
+  }
+  status try_push(view<const float> returns, view<float> l, view<float> s) noexcept {
+    return try_push(returns, outputs<float>{{}, l, s, {}});
+  }
+  status try_push(view<const double> returns, view<double> l, view<double> s) noexcept {
+    return try_push(returns, outputs<double>{{}, l, s, {}});
+  }
+
+  // A tick of covariances that the caller has, one for every stream: denise_stream_push_matrices. There is no warm-up,
+  // and the estimate from returns stays as it is.
+  status try_push_matrices(view<const float> m, const outputs<float>& out) noexcept {
+    return push_rows(denise_stream_push_matrices, m, n_, out);
+  }
+  status try_push_matrices(view<const double> m, const outputs<double>& out) noexcept {
+    return push_rows(denise_stream_push_matrices_f64, m, n_, out);
+  }
+  status try_push_matrices(view<const float> m, view<float> l, view<float> s) noexcept {
+    return try_push_matrices(m, outputs<float>{{}, l, s, {}});
+  }
+  status try_push_matrices(view<const double> m, view<double> l, view<double> s) noexcept {
+    return try_push_matrices(m, outputs<double>{{}, l, s, {}});
+  }
+
+  // The covariances that have been estimated from returns, NaN where too little is known.
+  status try_covariance(view<double> m) const noexcept {
+    if (!handle_) return status::null_pointer;
+    if (!m.fits(streams_, n_, n_)) return status::shape;
+    return static_cast<status>(denise_stream_covariance_f64(get(), m.data()));
+  }
+
+  // Bytes of a state: of all streams, and of one.
+  std::size_t state_size() const noexcept { return handle_ ? state_size_ : 0; }
+  std::size_t state_size_one() const noexcept { return handle_ ? state_size_one_ : 0; }
+
+  // Writes everything that the streams know, or one of them, to the first bytes of a block. Any machine can read them.
+  status try_save(view<std::byte> state) const noexcept {
+    return static_cast<status>(denise_stream_save(get(), state.data(), state.size()));
+  }
+  status try_save(std::size_t which, view<std::byte> state) const noexcept {
+    return static_cast<status>(denise_stream_save_one(get(), which, state.data(), state.size()));
+  }
+
+  // Goes on from there with the same bits, here or in other streams whose model and options were the same. An error
+  // changes nothing: status::format if the bytes are damaged, status::shape or status::argument if they are of other
+  // streams. The state of one stream is that of a stream of its own.
+  status try_restore(view<const std::byte> state) noexcept {
+    return static_cast<status>(denise_stream_restore(get(), bytes(state), state.size()));
+  }
+  status try_restore(std::size_t which, view<const std::byte> state) noexcept {
+    return static_cast<status>(denise_stream_restore_one(get(), which, bytes(state), state.size()));
+  }
+
+  // Forgets everything, of all streams or of one.
+  status try_reset() noexcept { return static_cast<status>(denise_stream_reset(get())); }
+  status try_reset(std::size_t which) noexcept { return static_cast<status>(denise_stream_reset_one(get(), which)); }
+
+#if DENISE_HPP_EXCEPTIONS
+  // As the functions above, for those who catch denise::error. push throws for infinity too, after all other streams
+  // are done: where that is nothing unusual, call try_push and look at the reports.
+  explicit stream(const model& from, const stream_options& wanted = {});
+
+  void push(view<const float> returns, const outputs<float>& out) {
+    check(try_push(returns, out), "returns", returns, 1, out);
+  }
+  void push(view<const double> returns, const outputs<double>& out) {
+    check(try_push(returns, out), "returns", returns, 1, out);
+  }
+  void push(view<const float> returns, view<float> l, view<float> s) { push(returns, outputs<float>{{}, l, s, {}}); }
+  void push(view<const double> returns, view<double> l, view<double> s) {
+    push(returns, outputs<double>{{}, l, s, {}});
+  }
+
+  void push_matrices(view<const float> m, const outputs<float>& out) {
+    check(try_push_matrices(m, out), "m", m, n(), out);
+  }
+  void push_matrices(view<const double> m, const outputs<double>& out) {
+    check(try_push_matrices(m, out), "m", m, n(), out);
+  }
+  void push_matrices(view<const float> m, view<float> l, view<float> s) {
+    push_matrices(m, outputs<float>{{}, l, s, {}});
+  }
+  void push_matrices(view<const double> m, view<double> l, view<double> s) {
+    push_matrices(m, outputs<double>{{}, l, s, {}});
+  }
+
+  void covariance(view<double> m) const {
+    const status code = try_covariance(m);
+    if (code == status::shape && !m.fits(streams_, n_, n_)) {
+      detail::throw_misfit({"m", m.size(), m.rows(), m.cols(), streams_, n_, n_, ""});
+    }
+    check(code);
+  }
+  std::vector<double> covariance() const {
+    std::vector<double> m(std::size_t{streams()} * n() * n());
+    check(try_covariance(m));
+    return m;
+  }
+
+  std::vector<std::byte> save() const {
+    std::vector<std::byte> state(state_size());
+    check(try_save(state));
+    return state;
+  }
+  std::vector<std::byte> save(std::size_t which) const {
+    std::vector<std::byte> state(state_size_one());
+    check(try_save(which, state));
+    return state;
+  }
+  void restore(view<const std::byte> state) { check(try_restore(state)); }
+  void restore(std::size_t which, view<const std::byte> state) { check(try_restore(which, state)); }
+  void reset() { check(try_reset()); }
+  void reset(std::size_t which) { check(try_reset(which)); }
+#endif
+
+  std::uint32_t n() const noexcept { return handle_ ? n_ : 0; }
+  std::uint32_t k() const noexcept { return handle_ ? k_ : 0; }
+  std::uint32_t streams() const noexcept { return handle_ ? streams_ : 0; }
+  // The handle for calls of denise.h. It stays the property of this object.
+  denise_stream* get() const noexcept { return handle_.get(); }
+  explicit operator bool() const noexcept { return handle_ != nullptr; }
+
+ private:
+  struct deleter {
+    void operator()(denise_stream* handle) const noexcept { denise_stream_free(handle); }
+  };
+
+  // Whether it has rows x n values for every stream: rows is 1 for returns, n for covariances. Returns of a known shape
+  // are one matrix of streams x n, or as many of 1 x n.
+  template <typename T>
+  bool fits(const view<T>& in, std::size_t rows) const noexcept {
+    if (in.count() != 1 && in.count() != streams_) return false;
+    return in.fits(streams_, rows, n_) || (rows == 1 && in.fits(1, streams_, n_));
+  }
+
+  template <typename T, typename Push>
+  status push_rows(Push call, const view<const T>& in, std::size_t rows, const outputs<T>& out) noexcept {
+    if (!handle_) return status::null_pointer;
+    if (!fits(in, rows) || detail::find_misfit(out, streams_, n_, k_).name != nullptr) return status::shape;
+    if (detail::has_null(in, out)) return status::null_pointer;
+    return static_cast<status>(call(get(), in.data(), detail::pointer(out.u), detail::pointer(out.l),
+                                    detail::pointer(out.s), detail::pointer(out.reports)));
+  }
+
+  // An empty container may have no address, which denise.h takes for another mistake than a state that is cut off.
+  static const void* bytes(const view<const std::byte>& state) noexcept {
+    static constexpr std::byte none{};
+    return state.data() == nullptr && state.size() == 0 ? &none : state.data();
+  }
+
+#if DENISE_HPP_EXCEPTIONS
+  void check(status code) const {
+    if (code == status::ok) return;
+    if (!handle_) throw error(code, "the stream is empty");
+    throw error(code, detail::reason(code));
+  }
+  template <typename T>
+  void check(status code, const char* name, const view<const T>& in, std::size_t rows, const outputs<T>& out) const {
+    if (code == status::shape) {
+      if (!fits(in, rows)) {
+        detail::throw_misfit({name, in.size(), in.rows(), in.cols(), streams_, rows, n_, ""});
+      }
+      const detail::misfit found = detail::find_misfit(out, streams_, n_, k_);
+      if (found.name != nullptr) detail::throw_misfit(found);
+    }
+    if (code == status::null_pointer && handle_) {
+      throw error(code, "what is pushed, or an output that is set, is a null pointer");
+    }
+    check(code);
+  }
+
+  explicit stream(stream_result&& made);
+#endif
+
+  std::unique_ptr<denise_stream, deleter> handle_;
+  std::uint32_t n_ = 0;
+  std::uint32_t k_ = 0;
+  std::uint32_t streams_ = 0;
+  std::size_t state_size_ = 0;
+  std::size_t state_size_one_ = 0;
+};
+
+// Streams, or the reason why there are none; last_error() says more.
+struct stream_result {
+  denise::stream stream{nullptr};
+  status code = status::ok;
+
+  explicit operator bool() const noexcept { return code == status::ok; }
+};
+
+inline stream_result stream::try_make(const model& from, const stream_options& wanted) noexcept {
+  stream_result result;
+  denise_stream_options c;
+  denise_stream_options_init(&c, sizeof c);
+  c.streams = wanted.streams;
+  c.window = wanted.window;
+  c.half_life = wanted.half_life;
+  c.flags = wanted.flags;
+  c.warm_up = wanted.warm_up;
+  denise_stream* handle = nullptr;
+  result.code = static_cast<status>(denise_stream_new(from.get(), &c, &handle));
+  stream& made = result.stream;
+  made.handle_.reset(handle);
+  made.n_ = from.n();
+  made.k_ = from.k();
+  made.streams_ = wanted.streams;
+  made.state_size_ = denise_stream_state_size(handle);
+  made.state_size_one_ = denise_stream_state_size_one(handle);
+  return result;
+}
+
+#if DENISE_HPP_EXCEPTIONS
+inline stream::stream(stream_result&& made) : stream(std::move(made.stream)) {
+  if (made.code != status::ok) throw error(made.code, detail::reason(made.code));
+}
+inline stream::stream(const model& from, const stream_options& wanted) : stream(try_make(from, wanted)) {}
 #endif
 
 // ---------------------------------------------------------------------------------- classical methods

@@ -109,13 +109,53 @@ done
 # Two banks.
 has "$work/risk" 'JPM +BAC'
 
+for prices in '' "$build/examples/sp500.csv" '--stagger'; do
+  # shellcheck disable=SC2086 # no argument if there is no file
+  "$build/examples/engine" $prices --ticks 60 --books 40 >"$work/engine"
+  has "$work/engine" '40 books of 20 assets' \
+    '^  tick +60, book +[0-9]+: exposures( [-+]0\.[0-9]+){3}, hedge( [-+][0-9.]+){6}$' \
+    '^60 ticks, 0 splits refused$' '^  push, per tick( +[0-9]+\.[0-9]+){4}$' '^  push, per book( +[0-9]+\.[0-9]+){4}$' \
+    '^  under +[0-9]+ under +[0-9.]+ +[0-9]+  #' '^  above twice the median: [0-9.]+ % of the ticks$' \
+    '^  exposures made zero( +[-+][0-9.]+ %){4}$' '^  variance made least +-[0-9]'
+done
+"$build/examples/engine" --help >"$work/engine_help"
+has "$work/engine_help" '^usage: engine'
+# A hole in the prices is no error; other cells that are no price are, and are named.
+for i in {0..50}; do
+  if [ "$i" = 0 ]; then echo "date$(printf ',a%s' {1..20})"; else echo "$i$(printf ",$((100 + i % 7)).%s" {10..29})"; fi
+done >"$work/prices.csv"
+sed '20s/,[^,]*$/,/' "$work/prices.csv" >"$work/holey.csv"
+"$build/examples/engine" "$work/holey.csv" --ticks 5 --books 3 >"$work/engine"
+has "$work/engine" '^5 ticks, 0 splits refused$'
+refuses() { # refuses WORDS ARGUMENT...: the engine says so, and fails
+  if "$build/examples/engine" "${@:2}" >/dev/null 2>"$work/engine_wrong"; then fail "the engine took ${*:2}"; fi
+  has "$work/engine_wrong" "^engine: .*$1"
+}
+sed '20s/,[^,]*$/,x7/' "$work/prices.csv" >"$work/wrong.csv"
+refuses "line 20: 'x7' is no price" "$work/wrong.csv"
+sed '30s/,[^,]*$//' "$work/prices.csv" >"$work/wrong.csv"
+refuses 'line 30: another number of columns' "$work/wrong.csv"
+cut -d, -f1-20 "$work/prices.csv" >"$work/wrong.csv"
+refuses 'fewer than 20 columns' "$work/wrong.csv"
+head -n 2 "$work/prices.csv" >"$work/wrong.csv"
+refuses 'fewer than three lines' "$work/wrong.csv"
+refuses 'cannot be read' "$work/missing.csv"
+refuses '--ticks takes a number' --ticks 0
+refuses '--books takes a number' --books
+refuses "unknown argument '--book'" --book 7
+
 # More ticks, not one allocation more.
 allocations() {
-  valgrind "$build/examples/rolling_risk" --ticks "$1" 2>&1 | sed -n 's/.*total heap usage: \([0-9,]*\) allocs.*/\1/p'
+  valgrind "$@" 2>&1 | sed -n 's/.*total heap usage: \([0-9,]*\) allocs.*/\1/p'
 }
-few=$(allocations 100)
-many=$(allocations 1000)
-{ [ -n "$few" ] && [ "$few" = "$many" ]; } || fail "the loop allocates: $few for 100 ticks, $many for 1000"
-passed=$((passed + 1))
+same_allocations() { # same_allocations EXAMPLE FEW MANY ARGUMENT...
+  local few many
+  few=$(allocations "$build/examples/$1" --ticks "$2" "${@:4}")
+  many=$(allocations "$build/examples/$1" --ticks "$3" "${@:4}")
+  { [ -n "$few" ] && [ "$few" = "$many" ]; } || fail "$1: the loop allocates: $few for $2 ticks, $many for $3"
+  passed=$((passed + 1))
+}
+same_allocations rolling_risk 100 1000
+same_allocations engine 50 300 --books 9
 
 echo "examples: $passed passed, 0 failed"

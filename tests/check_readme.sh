@@ -17,9 +17,10 @@ fail() {
   exit 1
 }
 
-snippet() { # snippet LANGUAGE FILE [LINE]: the README's first block of that language is the file, from that line on
-  tail -n "+${3:-1}" "$2" >"$work/file"
-  awk -v start="^\`\`\`$1\$" '$0 ~ start { inside = 1; next } /^```$/ && inside { exit } inside' README.md >"$work/block"
+snippet() { # snippet LANGUAGE FILE [LINE [BLOCK]]: the README's first block of that language, or that one, is the file
+  tail -n "+${3:-1}" "$2" >"$work/file" # from that line on
+  awk -v start="^\`\`\`$1\$" -v block="${4:-1}" \
+    '$0 ~ start { inside = ++seen == block; next } /^```$/ && inside { exit } inside' README.md >"$work/block"
   [ -s "$work/block" ] || fail "no block of $1"
   diff -u "$work/file" "$work/block" || fail "its block of $1 is not $2"
   checks=$((checks + 1))
@@ -40,6 +41,15 @@ snippet cpp examples/cpp/minimal.cpp
 "${DENISE_CXX:-g++}" -std=c++17 -Wall -Wextra -Wpedantic -Werror examples/cpp/minimal.cpp -I"$stage/include" -L"$stage/lib" -ldenise \
   -o "$work/cpp"
 LD_LIBRARY_PATH=$stage/lib prints C++ "$work/cpp"
+
+snippet cpp examples/cpp/stream.cpp 1 2
+"${DENISE_CXX:-g++}" -std=c++17 -Wall -Wextra -Wpedantic -Werror examples/cpp/stream.cpp -I"$stage/include" \
+  -L"$stage/lib" -ldenise -o "$work/stream"
+LD_LIBRARY_PATH=$stage/lib "$work/stream" >"$work/out" || fail "the stream failed" "$work/out"
+grep -qx 'ok: with the market the third moves 2.00 times as much as the first' "$work/out" ||
+  fail "the stream prints:" "$work/out"
+echo "C++, a stream: $(cat "$work/out")"
+checks=$((checks + 1))
 
 snippet matlab examples/matlab/minimal.m
 prints Octave octave-cli --no-history --norc --quiet --eval \

@@ -53,7 +53,7 @@ _Static_assert(sizeof(denise_status) == 4, "denise_status");
 _Static_assert(DENISE_OK == 0 && DENISE_ERR_NULL_POINTER == 1 && DENISE_ERR_ARGUMENT == 2, "codes");
 _Static_assert(DENISE_ERR_IO == 3 && DENISE_ERR_FORMAT == 4 && DENISE_ERR_UNSUPPORTED == 5, "codes");
 _Static_assert(DENISE_ERR_SHAPE == 6 && DENISE_ERR_NOT_FINITE == 7 && DENISE_ERR_MEMORY == 8, "codes");
-_Static_assert(DENISE_ERR_INTERNAL == 9, "codes");
+_Static_assert(DENISE_ERR_INTERNAL == 9 && DENISE_ERR_NOT_READY == 10, "codes");
 _Static_assert(DENISE_FLAG_PORTABLE == 1 && DENISE_FLAG_AVX2 == 2 && DENISE_FLAG_F16 == 4, "flags");
 _Static_assert(DENISE_FLAG_CORRELATION == 8 && DENISE_FLAG_CAREFUL == 16 && DENISE_FLAG_MISSING == 32, "flags");
 _Static_assert(DENISE_METHOD_EIGEN == 1 && DENISE_METHOD_PCP == 2 && DENISE_METHOD_IALM == 3, "methods");
@@ -266,7 +266,7 @@ static void test_constants(void) {
   }
   CHECK(denise_status_string(INT32_MIN) != NULL);
   CHECK(denise_status_string(INT32_MAX) != NULL);
-  for (int32_t a = 0; a <= 10; a++) { /* 10 is the first that is not known */
+  for (int32_t a = 0; a <= 11; a++) { /* 11 is the first that is not known */
     for (int32_t b = 0; b < a; b++) CHECK(strcmp(denise_status_string(a), denise_status_string(b)) != 0);
   }
 

@@ -87,13 +87,49 @@ int main(void) {
   EXPECT(denise_solve_batch(DENISE_METHOD_RPCA_GD, N, K, 1, 1, m64, l64, NULL), DENISE_ERR_ARGUMENT, "lambda");
   EXPECT(denise_solve_batch(DENISE_METHOD_PCP, N, K, 0, 1, m64, m64, NULL), DENISE_ERR_ARGUMENT, "m and l overlap");
 
+  /* Streams. */
+  denise_stream *stream;
+  denise_stream_options wanted;
+  denise_stream_options_init(&wanted, sizeof wanted);
+  EXPECT(denise_stream_new(NULL, NULL, &stream), DENISE_ERR_NULL_POINTER, "model is NULL");
+  EXPECT(denise_stream_new(model, NULL, NULL), DENISE_ERR_NULL_POINTER, "stream is NULL");
+  wanted.streams = 0;
+  EXPECT(denise_stream_new(model, &wanted, &stream), DENISE_ERR_ARGUMENT, "streams is 0");
+  wanted.streams = 1;
+  wanted.window = 1;
+  EXPECT(denise_stream_new(model, &wanted, &stream), DENISE_ERR_ARGUMENT, "window is 1");
+  wanted.window = 9;
+  wanted.half_life = 5;
+  EXPECT(denise_stream_new(model, &wanted, &stream), DENISE_ERR_ARGUMENT, "half_life is 5");
+  wanted.half_life = 0;
+  wanted.warm_up = 10;
+  EXPECT(denise_stream_new(model, &wanted, &stream), DENISE_ERR_ARGUMENT, "warm_up is 10");
+  wanted.warm_up = 0;
+  wanted.flags = DENISE_FLAG_CAREFUL;
+  EXPECT(denise_stream_new(model, &wanted, &stream), DENISE_ERR_ARGUMENT, "flags has 0x10");
+  wanted.struct_size = 3;
+  EXPECT(denise_stream_new(model, &wanted, &stream), DENISE_ERR_ARGUMENT, "denise_stream_options_init");
+  EXPECT(denise_stream_new(model, NULL, &stream), DENISE_OK, "denise_stream_options_init");
+  EXPECT(denise_stream_push(NULL, ones, u, l, s, &report), DENISE_ERR_NULL_POINTER, "stream is NULL");
+  EXPECT(denise_stream_push(stream, NULL, u, l, s, &report), DENISE_ERR_NULL_POINTER, "returns is NULL");
+  EXPECT(denise_stream_push(stream, ones, u, l, l, &report), DENISE_ERR_ARGUMENT, "l and s overlap");
+  EXPECT(denise_stream_push_matrices(stream, l, u, NULL, l, &report), DENISE_ERR_ARGUMENT, "m and s overlap");
+  EXPECT(denise_stream_push(stream, ones, (float *)(void *)((char *)l + 1), NULL, NULL, NULL), DENISE_ERR_ARGUMENT,
+         "u is not aligned to 4 bytes");
+  EXPECT(denise_stream_covariance_f64(stream, NULL), DENISE_ERR_NULL_POINTER, "m is NULL");
+  EXPECT(denise_stream_save(stream, NULL, 1), DENISE_ERR_NULL_POINTER, "state is NULL");
+  EXPECT(denise_stream_save(stream, l, 1), DENISE_ERR_SHAPE, "the buffer has 1 bytes");
+  EXPECT(denise_stream_restore(stream, l, sizeof l), DENISE_ERR_FORMAT, "the state is damaged");
+  EXPECT(denise_stream_reset_one(stream, 1), DENISE_ERR_ARGUMENT, "stream 1: there are 1");
+  denise_stream_free(stream);
+
   /* Threads do not see each other's. */
   for (int i = 0; i < 4; i++) {
     pthread_t thread;
     if (pthread_create(&thread, NULL, elsewhere, NULL) != 0) return 1;
     pthread_join(thread, NULL);
   }
-  EXPECT(DENISE_OK, DENISE_OK, "m and l overlap");
+  EXPECT(DENISE_OK, DENISE_OK, "stream 1: there are 1");
 
   denise_free(model);
   printf("last_error: %lu passed, %lu failed\n", passed, failed);

@@ -1,5 +1,6 @@
 /* denise_decompose_batch never allocates: not on the first call, not on a fresh thread, not when it
- * fails. Run with count_malloc.c preloaded, which counts for the whole process, helper threads included. */
+ * fails. Nor does a stream, once it is made. Run with count_malloc.c preloaded, which counts for the
+ * whole process, helper threads included. */
 #define _POSIX_C_SOURCE 200809L /* barriers */
 #include <denise.h>
 
@@ -111,6 +112,69 @@ static void errors(const denise_model *model, uint32_t flags) {
   m64[5 * SIZE] = wide;
 }
 
+/* ------------------------------------------------------------------------------------------- streams */
+
+enum { STREAMS = 11, STATE = 1 << 20 };
+static unsigned char state[STATE];
+
+/* One call, with what it allocates. */
+#define QUIET(what, expected, call)                                      \
+  do {                                                                   \
+    unsigned long before_ = count_malloc_calls();                        \
+    denise_status status_ = (call);                                      \
+    verdict(what, count_malloc_calls() - before_, status_, (expected));  \
+  } while (0)
+
+static void stream_calls(denise_stream *stream, size_t streams) {
+  uint64_t random = 1;
+  for (int tick = 0; tick < 45; tick++) { /* past the warm-up, the end of the window, and starts from scratch */
+    for (size_t i = 0; i < streams * N; i++) {
+      m64[i] = 0.01 * random_normal(&random);
+      m32[i] = (float)m64[i];
+    }
+    if (tick == 30) m64[3] = (double)NAN, m32[3] = NAN; /* the first that is not known */
+    if (tick % 2 == 0) {
+      QUIET("stream push", DENISE_OK, denise_stream_push(stream, m32, u32, l32, s32, reports));
+    } else {
+      QUIET("stream push f64", DENISE_OK, denise_stream_push_f64(stream, m64, u64, l64, s64, reports));
+    }
+  }
+  m32[0] = INFINITY;
+  QUIET("stream infinity", DENISE_ERR_NOT_FINITE, denise_stream_push(stream, m32, u32, l32, s32, reports));
+  QUIET("stream covariance", DENISE_OK, denise_stream_covariance_f64(stream, m64));
+  for (size_t i = 0; i < streams * SIZE; i++) m32[i] = (float)m64[i];
+  QUIET("stream matrices", DENISE_OK, denise_stream_push_matrices(stream, m32, u32, l32, s32, reports));
+  QUIET("stream matrices f64", DENISE_OK, denise_stream_push_matrices_f64(stream, m64, u64, l64, s64, reports));
+  unsigned long before = count_malloc_calls();
+  const size_t size = denise_stream_state_size(stream), one = denise_stream_state_size_one(stream);
+  verdict("state size", count_malloc_calls() - before, size <= STATE && one <= size, 1);
+  QUIET("save", DENISE_OK, denise_stream_save(stream, state, size));
+  QUIET("restore", DENISE_OK, denise_stream_restore(stream, state, size));
+  QUIET("restore, cut off", DENISE_ERR_FORMAT, denise_stream_restore(stream, state, size - 1));
+  QUIET("save one", DENISE_OK, denise_stream_save_one(stream, streams - 1, state, one));
+  QUIET("restore one", DENISE_OK, denise_stream_restore_one(stream, streams - 1, state, one));
+  state[one / 2] ^= 1;
+  QUIET("restore one, damaged", DENISE_ERR_FORMAT, denise_stream_restore_one(stream, 0, state, one));
+  QUIET("reset one", DENISE_OK, denise_stream_reset_one(stream, 0));
+  QUIET("reset", DENISE_OK, denise_stream_reset(stream));
+}
+
+static void streams(const denise_model *model) {
+  denise_stream_options options;
+  denise_stream_options_init(&options, sizeof options);
+  for (int kind = 0; kind < 6; kind++) {
+    options.streams = kind % 2 == 0 ? STREAMS : 1;
+    options.window = kind / 2 == 1 ? 30 : 0;
+    options.flags = kind / 2 == 2 ? DENISE_STREAM_DEMEAN | DENISE_FLAG_CORRELATION : 0;
+    denise_stream *stream;
+    if (denise_stream_new(model, &options, &stream) != DENISE_OK) abort();
+    stream_calls(stream, options.streams);
+    denise_stream_free(stream);
+  }
+}
+
+/* ------------------------------------------------------------------------------------- fresh threads */
+
 static pthread_barrier_t created;
 static uint32_t fresh_flags; /* of the model that fresh threads use */
 
@@ -177,6 +241,7 @@ int main(void) {
       single("one matrix", model, 1, 0, DENISE_OK);
       single("nothing", model, 0, 0, DENISE_OK);
       errors(model, flags[set]);
+      if ((flags[set] & DENISE_FLAG_CAREFUL) == 0) streams(model);
       denise_free(model);
 
       model = load(threads, flags[set]);

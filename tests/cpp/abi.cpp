@@ -14,6 +14,7 @@
 
 static_assert(std::is_standard_layout_v<denise_options> && std::is_trivially_copyable_v<denise_options>);
 static_assert(std::is_standard_layout_v<denise_report> && std::is_trivially_copyable_v<denise_report>);
+static_assert(std::is_standard_layout_v<denise_stream_options> && std::is_trivially_copyable_v<denise_stream_options>);
 static_assert(std::is_same_v<denise_status, std::int32_t>);
 
 namespace {

@@ -89,4 +89,25 @@ void use(const denise::model& model) {
   model.decompose(flat, l, s);
 #endif
   (void)left, (void)strided, (void)flat;
+
+  denise::stream stream(model);
+  std::vector<float> returns(n);
+  const std::vector<char> characters(stream.state_size());
+  stream.push(returns, l, s);
+  stream.push(returns, out);
+#if REFUSE == 16  // no matching (member )?function for call to .*push
+  stream.push(returns.data(), l.data(), s.data());
+#endif
+#if REFUSE == 17  // no matching (member )?function for call to .*push
+  stream.push(returns, dl, ds);
+#endif
+#if REFUSE == 18  // denise: an mdspan must be row-major without gaps
+  stream.push_matrices(left, l, s);
+#endif
+#if REFUSE == 19  // no matching (member )?function for call to .*restore
+  stream.restore(characters);
+#endif
+#if REFUSE == 20  // (use of|call to) (implicitly-)?deleted
+  denise::stream copy(stream);
+#endif
 }
