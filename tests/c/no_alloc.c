@@ -141,6 +141,8 @@ static void stream_calls(denise_stream *stream, size_t streams) {
   }
   m32[0] = INFINITY;
   QUIET("stream infinity", DENISE_ERR_NOT_FINITE, denise_stream_push(stream, m32, u32, l32, s32, reports));
+  QUIET("stream NULL", DENISE_ERR_NULL_POINTER, denise_stream_push(stream, NULL, u32, l32, s32, reports));
+  QUIET("stream overlap", DENISE_ERR_ARGUMENT, denise_stream_push(stream, m32, u32, l32, l32, reports));
   QUIET("stream covariance", DENISE_OK, denise_stream_covariance_f64(stream, m64));
   for (size_t i = 0; i < streams * SIZE; i++) m32[i] = (float)m64[i];
   QUIET("stream matrices", DENISE_OK, denise_stream_push_matrices(stream, m32, u32, l32, s32, reports));
@@ -149,6 +151,7 @@ static void stream_calls(denise_stream *stream, size_t streams) {
   const size_t size = denise_stream_state_size(stream), one = denise_stream_state_size_one(stream);
   verdict("state size", count_malloc_calls() - before, size <= STATE && one <= size, 1);
   QUIET("save", DENISE_OK, denise_stream_save(stream, state, size));
+  QUIET("save, no room", DENISE_ERR_SHAPE, denise_stream_save(stream, state, 7));
   QUIET("restore", DENISE_OK, denise_stream_restore(stream, state, size));
   QUIET("restore, cut off", DENISE_ERR_FORMAT, denise_stream_restore(stream, state, size - 1));
   QUIET("save one", DENISE_OK, denise_stream_save_one(stream, streams - 1, state, one));
@@ -156,6 +159,7 @@ static void stream_calls(denise_stream *stream, size_t streams) {
   state[one / 2] ^= 1;
   QUIET("restore one, damaged", DENISE_ERR_FORMAT, denise_stream_restore_one(stream, 0, state, one));
   QUIET("reset one", DENISE_OK, denise_stream_reset_one(stream, 0));
+  QUIET("reset one, none", DENISE_ERR_ARGUMENT, denise_stream_reset_one(stream, streams));
   QUIET("reset", DENISE_OK, denise_stream_reset(stream));
 }
 

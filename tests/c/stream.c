@@ -705,6 +705,21 @@ static void test_alternate(void) {
   denise_stream_free(wide);
 }
 
+/* A market that was closed, with zeros or nothing known, when the stream was to split first: it is followed as soon as
+ * there is something to follow, not at the next start from scratch. */
+static void test_closed(const struct precision *p, double closed) {
+  denise_stream *stream = stream_of(options_for(1));
+  struct tick t = tick_new(p, 1, false);
+  for (size_t time = 0; time < 3 * WARM_UP; time++) {
+    fill(&t, 0, time);
+    for (size_t i = 0; i < N && time < WARM_UP; i++) put(p, t.at[IN], i, closed);
+    CHECK(push(stream, &t) == DENISE_OK);
+    if (time >= 2 * WARM_UP) CHECK(get(p, t.at[L], 0) > 0 && reports_of(&t)->residual < 0.9F);
+  }
+  tick_free(&t);
+  denise_stream_free(stream);
+}
+
 /* -------------------------------------------------------------------------------------------- states */
 
 static void test_states(const struct precision *p, denise_stream_options options) {
@@ -983,6 +998,8 @@ int main(int argc, char **argv) {
     test_not_finite(p);
     test_matrices(p);
     test_modes(p);
+    test_closed(p, 0);
+    test_closed(p, (double)NAN);
   }
   test_alternate();
   test_other_states();
