@@ -22,6 +22,9 @@ pub const DENISE_STREAM_DEMEAN: u32 = 256;
 pub struct denise_stream {
     /// Whether a call is running.
     busy: AtomicBool,
+    /// Bytes of a state of all streams, and of one.
+    state_size: usize,
+    state_size_one: usize,
     inner: UnsafeCell<Inner>,
 }
 
@@ -156,6 +159,8 @@ pub unsafe extern "C" fn denise_stream_new(
         };
         let handle = boxed(denise_stream {
             busy: AtomicBool::new(false),
+            state_size: inner.state_size(),
+            state_size_one: inner.state_size_one(),
             inner: UnsafeCell::new(Inner {
                 stream: inner,
                 report_size,
@@ -272,10 +277,8 @@ pub unsafe extern "C" fn denise_stream_covariance_f64(
     code(guard(|| {
         let inner = enter(stream)?;
         let len = inner.streams() * inner.n() * inner.n();
-        check(
-            &[("m", m as usize, len * size_of::<f64>(), align_of::<f64>())],
-            1,
-        )?;
+        let bytes = len * size_of::<f64>();
+        check(&[(Name::M, m as usize, bytes, align_of::<f64>())])?;
         // SAFETY: checked, and the caller owns so many values there.
         inner.covariance(unsafe { core::slice::from_raw_parts_mut(m, len) })
     }))
@@ -285,8 +288,7 @@ pub unsafe extern "C" fn denise_stream_covariance_f64(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn denise_stream_state_size(stream: *const denise_stream) -> usize {
     // SAFETY: null, or a live handle.
-    let stream = unsafe { stream.as_ref() };
-    enter(stream).map_or(0, |inner| inner.state_size())
+    unsafe { stream.as_ref() }.map_or(0, |stream| stream.state_size)
 }
 
 /// Writes everything that the streams know to state, which has room for size bytes: at least denise_stream_state_size.
@@ -329,8 +331,7 @@ pub unsafe extern "C" fn denise_stream_reset(stream: *mut denise_stream) -> deni
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn denise_stream_state_size_one(stream: *const denise_stream) -> usize {
     // SAFETY: null, or a live handle.
-    let stream = unsafe { stream.as_ref() };
-    enter(stream).map_or(0, |inner| inner.state_size_one())
+    unsafe { stream.as_ref() }.map_or(0, |stream| stream.state_size_one)
 }
 
 /// denise_stream_save for one of the streams, which are counted from 0. Its state is that of a handle with one stream.
@@ -443,26 +444,23 @@ unsafe fn push<F: Element>(
         } = entered.inner();
         let (n, k, count) = (stream.n(), stream.k(), stream.streams());
         let (name, from, each) = match input {
-            Input::Returns(from) => ("returns", from, n),
-            Input::Matrices(from) => ("m", from, n * n),
+            Input::Returns(from) => (Name::Returns, from, n),
+            Input::Matrices(from) => (Name::M, from, n * n),
         };
         let bytes = |each: usize| count * each * size_of::<F>();
         let align = align_of::<F>();
-        check(
-            &[
-                (name, from as usize, bytes(each), align),
-                ("u", u as usize, bytes(n * k), align),
-                ("l", l as usize, bytes(n * n), align),
-                ("s", s as usize, bytes(n * n), align),
-                (
-                    "reports",
-                    reports as usize,
-                    count * *report_size,
-                    align_of::<Report>(),
-                ),
-            ],
-            1,
-        )?;
+        check(&[
+            (name, from as usize, bytes(each), align),
+            (Name::U, u as usize, bytes(n * k), align),
+            (Name::L, l as usize, bytes(n * n), align),
+            (Name::S, s as usize, bytes(n * n), align),
+            (
+                Name::Reports,
+                reports as usize,
+                count * *report_size,
+                align_of::<Report>(),
+            ),
+        ])?;
         /// # Safety
         /// `start` is null, or there are so many values that nobody else uses.
         unsafe fn all<'a, T>(start: *mut T, len: usize) -> Option<&'a mut [T]> {
@@ -514,7 +512,7 @@ unsafe fn save(
     let stream = unsafe { stream.as_ref() };
     code(guard(|| {
         let inner = enter(stream)?;
-        check(&[("state", state as usize, size, 1)], 1)?;
+        check(&[(Name::State, state as usize, size, 1)])?;
         // SAFETY: checked, and the caller owns so many bytes there.
         let state = unsafe { core::slice::from_raw_parts_mut(state.cast(), size) };
         body(&inner, state)
@@ -533,43 +531,83 @@ unsafe fn restore(
     let stream = unsafe { stream.as_ref() };
     code(guard(|| {
         let mut inner = enter(stream)?;
-        check(&[("state", state as usize, size, 1)], 1)?;
+        check(&[(Name::State, state as usize, size, 1)])?;
         // SAFETY: checked, and the caller owns so many bytes there.
         let state = unsafe { core::slice::from_raw_parts(state.cast(), size) };
         body(&mut inner, state)
     }))
 }
 
-/// That buffers, with their names, addresses, bytes and alignments, can be used: the first `required` are there, and
-/// none overlaps another.
-fn check(buffers: &[(&str, usize, usize, usize)], required: usize) -> Result<(), Error> {
-    let refuse = |status, message: core::fmt::Arguments<'_>| Err(Error::format(status, message));
+/// A caller's buffer.
+#[derive(Clone, Copy, PartialEq)]
+enum Name {
+    Returns,
+    M,
+    U,
+    L,
+    S,
+    Reports,
+    State,
+}
+
+/// That buffers, with their names, addresses, bytes and alignments, can be used: the first is there, and none overlaps
+/// another. Messages are written out, since a refusal does not allocate either.
+fn check(buffers: &[(Name, usize, usize, usize)]) -> Result<(), Error> {
+    let refuse = |status, message: &'static str| Err(Error::new(status, message));
     for (i, &(name, start, bytes, align)) in buffers.iter().enumerate() {
         if start == 0 {
-            if i < required {
-                return refuse(Status::NullPointer, format_args!("{name} is NULL"));
+            match name {
+                Name::Returns => return refuse(Status::NullPointer, "returns is NULL"),
+                Name::M => return refuse(Status::NullPointer, "m is NULL"),
+                Name::State => return refuse(Status::NullPointer, "state is NULL"),
+                Name::U | Name::L | Name::S | Name::Reports => continue,
             }
-            continue;
         }
         if !start.is_multiple_of(align) {
-            let message = format_args!("{name} is not aligned to {align} bytes");
+            let message = match name {
+                Name::Returns => "returns is not aligned to its type",
+                Name::M => "m is not aligned to its type",
+                Name::U => "u is not aligned to its type",
+                Name::L => "l is not aligned to its type",
+                Name::S => "s is not aligned to its type",
+                Name::Reports => "reports is not aligned to its type",
+                Name::State => "state is not aligned to its type",
+            };
             return refuse(Status::Argument, message);
         }
         let end = start.checked_add(bytes);
         let Some(end) = end.filter(|_| bytes <= isize::MAX as usize) else {
-            let message = format_args!("{name} reaches past the address space");
-            return refuse(Status::Shape, message);
+            return refuse(Status::Shape, "a buffer reaches past the address space");
         };
         for &(other, other_start, other_bytes, _) in &buffers[i + 1..] {
             let apart = other_start == 0
                 || end <= other_start
                 || other_start.saturating_add(other_bytes) <= start;
             if !apart {
-                return refuse(Status::Argument, format_args!("{name} and {other} overlap"));
+                return refuse(Status::Argument, overlap(name, other));
             }
         }
     }
     Ok(())
+}
+
+fn overlap(one: Name, other: Name) -> &'static str {
+    match (one, other) {
+        (Name::Returns, Name::U) => "returns and u overlap",
+        (Name::Returns, Name::L) => "returns and l overlap",
+        (Name::Returns, Name::S) => "returns and s overlap",
+        (Name::Returns, _) => "returns and reports overlap",
+        (Name::M, Name::U) => "m and u overlap",
+        (Name::M, Name::L) => "m and l overlap",
+        (Name::M, Name::S) => "m and s overlap",
+        (Name::M, _) => "m and reports overlap",
+        (Name::U, Name::L) => "u and l overlap",
+        (Name::U, Name::S) => "u and s overlap",
+        (Name::U, _) => "u and reports overlap",
+        (Name::L, Name::S) => "l and s overlap",
+        (Name::L, _) => "l and reports overlap",
+        _ => "s and reports overlap",
+    }
 }
 
 #[cfg(test)]
@@ -578,13 +616,14 @@ mod tests {
 
     #[test]
     fn buffers_that_cannot_be_used_are_named() {
-        let message = |buffers: &[_]| check(buffers, 1).unwrap_err().message;
-        assert_eq!(message(&[("m", 0, 8, 4)]), "m is NULL");
-        assert_eq!(message(&[("m", 6, 8, 4)]), "m is not aligned to 4 bytes");
-        let overlap = [("m", 8, 8, 4), ("u", 0, 8, 4), ("l", 12, 8, 4)];
-        assert_eq!(message(&overlap), "m and l overlap");
-        let far = [("m", usize::MAX - 3, 8, 4)];
-        assert_eq!(message(&far), "m reaches past the address space");
-        assert!(check(&[("m", 8, 8, 4), ("l", 16, 8, 4)], 1).is_ok());
+        let message = |buffers: &[_]| check(buffers).unwrap_err().message;
+        assert_eq!(message(&[(Name::M, 0, 8, 4)]), "m is NULL");
+        let crooked = [(Name::M, 8, 8, 4), (Name::U, 6, 8, 4)];
+        assert_eq!(message(&crooked), "u is not aligned to its type");
+        let over = [(Name::M, 8, 8, 4), (Name::U, 0, 8, 4), (Name::L, 12, 8, 4)];
+        assert_eq!(message(&over), "m and l overlap");
+        let far = [(Name::M, usize::MAX - 3, 8, 4)];
+        assert!(message(&far).contains("past the address space"));
+        assert!(check(&[(Name::M, 8, 8, 4), (Name::L, 16, 8, 4)]).is_ok());
     }
 }

@@ -250,8 +250,8 @@ impl Stream {
             }
             rest -= group.count;
         }
-        let message = format_args!("stream {stream}: there are {}, from 0 on", self.streams());
-        Err(Error::format(Status::Argument, message))
+        let message = "there is no such stream: they are counted from 0";
+        Err(Error::new(Status::Argument, message))
     }
 }
 

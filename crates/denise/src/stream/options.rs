@@ -58,7 +58,11 @@ impl Settled {
         let n = self.plan.n;
         let windowed = 1 + usize::from(self.window > 0);
         let pairs = n * (n + 1) / 2 * (1 + windowed);
-        let totals = if self.plan.demean { n * n * windowed } else { 0 };
+        let totals = if self.plan.demean {
+            n * n * windowed
+        } else {
+            0
+        };
         8 * (pairs + totals + n * self.window + n * self.k)
     }
 }

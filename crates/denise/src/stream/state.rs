@@ -125,15 +125,9 @@ impl Stream {
         let found: [u64; 5] = core::array::from_fn(|_| reader.word());
         let low = |word: u64| word & 0xffff_ffff;
         if found[1] != sizes || low(found[2]) != low(streams_window) {
-            let message = format_args!(
-                "the state is of {} streams with n = {}, k = {}; these are {streams} with n = {}, k = {}",
-                low(found[2]),
-                low(found[1]),
-                found[1] >> 32,
-                self.n(),
-                self.k()
-            );
-            return Err(Error::format(Status::Shape, message));
+            let message =
+                "the state is of streams with another n or k, or of more or fewer of them";
+            return Err(Error::new(Status::Shape, message));
         }
         if [found[2], found[3], found[4]] != [streams_window, warm_up, half_life] {
             let message =
@@ -160,10 +154,9 @@ impl Stream {
 
 /// The bytes that are written.
 fn room(state: &mut [u8], size: usize) -> Result<&mut [u8], Error> {
-    let len = state.len();
     state.get_mut(..size).ok_or_else(|| {
-        let message = format_args!("the buffer has {len} bytes; the state needs {size}");
-        Error::format(Status::Shape, message)
+        let message = "the buffer is too short for the state";
+        Error::new(Status::Shape, message)
     })
 }
 

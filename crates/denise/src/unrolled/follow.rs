@@ -28,7 +28,7 @@ pub(crate) struct Track<'a> {
     pub(crate) u: &'a mut [f64],
     /// The mean |R_ij| that the last layer saw.
     pub(crate) mean: &'a mut [f64],
-    /// Splits so far.
+    /// Splits so far, since U was zero.
     pub(crate) splits: &'a mut [u64],
     pub(crate) width: usize,
     pub(crate) first: usize,
@@ -125,20 +125,23 @@ impl<F: Real> Engine<F> {
         if ready.holes.is_some() {
             forget_unknown(shape, weights.ones(shape), k, &mut buffers);
         }
-        self.keep(shape, mean, &mut tick, buffers.u);
+        self.keep(shape, mean, &mut tick, &buffers);
         restore(vectors, k, buffers.sizes, buffers.u);
         self.finish(shape, &ready, unsettled, &mut buffers, &mut tick.out);
     }
 
-    /// Keeps U, in `u`, and the rest of what the next tick needs.
+    /// Keeps U, in `buffers.u`, and the rest of what the next tick needs. Where U is zero, `buffers.norms` is, and there
+    /// is nothing to follow: the next tick starts from scratch.
     #[inline(always)]
     fn keep<V: Vector<Scalar = F>>(
         &self,
         shape: impl Shape<V>,
         mean: V,
         tick: &mut Tick<'_, F>,
-        u: &[V::Array],
+        buffers: &Buffers<'_, V>,
     ) {
+        let u = &*buffers.u;
+        let size = shape.sum(buffers.norms).to_array();
         let Track {
             u: state,
             mean: means,
@@ -171,7 +174,8 @@ impl<F: Real> Engine<F> {
         for (l, &wanted) in wanted.iter().enumerate() {
             if wanted {
                 means[*first + l] = mean[l].into();
-                splits[*first + l] += 1;
+                let splits = &mut splits[*first + l];
+                *splits = if size[l] > F::ZERO { *splits + 1 } else { 0 };
             }
         }
     }
@@ -220,6 +224,7 @@ impl<F: Real> Engine<F> {
                     let u_t: V = chosen.select(vectors.load(u), vectors.load(kept));
                     u_t.store_array(u);
                 }
+                rows::squares(vectors, k, buffers.u, buffers.norms);
                 (
                     chosen.select(mean, followed.mean),
                     chosen.select(unsettled, followed.unsettled),
@@ -349,6 +354,7 @@ fn forget_unknown<V: Vector>(
                     (vectors.load(x) * some).store_array(x);
                 }
             }
+            rows::squares(vectors, k, u, norms);
         },
     );
 }
