@@ -118,7 +118,7 @@ int main(void) {
          "u is not aligned to its type");
   EXPECT(denise_stream_covariance_f64(stream, NULL), DENISE_ERR_NULL_POINTER, "m is NULL");
   EXPECT(denise_stream_save(stream, NULL, 1), DENISE_ERR_NULL_POINTER, "state is NULL");
-  EXPECT(denise_stream_save(stream, l, 1), DENISE_ERR_SHAPE, "the buffer has 1 bytes");
+  EXPECT(denise_stream_save(stream, l, 1), DENISE_ERR_SHAPE, "the buffer is too short");
   EXPECT(denise_stream_restore(stream, l, sizeof l), DENISE_ERR_FORMAT, "the state is damaged");
   EXPECT(denise_stream_reset_one(stream, 1), DENISE_ERR_ARGUMENT, "there is no such stream");
   denise_stream_free(stream);

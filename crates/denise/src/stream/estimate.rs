@@ -196,22 +196,30 @@ impl Estimate {
     /// Puts the returns side by side; whether all are known.
     fn read<F: Real>(&mut self, returns: &[F], sound: &mut [bool]) -> bool {
         let (n, width) = (self.plan.n, self.width);
-        let mut complete = true;
-        for (l, (returns, sound)) in returns.chunks_exact(n).zip(sound).enumerate() {
-            *sound = true;
-            for (i, &x) in returns.iter().enumerate() {
+        // NaN or infinite if a return is, or beyond what is believed.
+        let (mut poison, mut most) = (0.0_f64, 0.0_f64);
+        for (l, returns) in returns.chunks_exact(n).enumerate() {
+            for (now, &x) in self.now[l..].iter_mut().step_by(width).zip(returns) {
                 let x: f64 = x.into();
-                complete &= x.abs() <= MOST;
-                *sound &= x.is_nan() || x.abs() <= MOST;
-                self.now[i * width + l] = x;
+                poison += x * 0.0;
+                most = most.max(x.abs());
+                *now = x;
             }
+        }
+        sound.fill(true);
+        if poison == 0.0 && most <= MOST {
+            return true;
+        }
+        for (l, sound) in sound.iter_mut().enumerate() {
+            let own = self.now[l..].iter_mut().step_by(width);
+            *sound = own.into_iter().all(|x| x.is_nan() || x.abs() <= MOST);
             if !*sound {
-                for i in 0..n {
-                    self.now[i * width + l] = f64::NAN;
+                for x in self.now[l..].iter_mut().step_by(width) {
+                    *x = f64::NAN;
                 }
             }
         }
-        complete
+        false
     }
 
     /// From one weight for all pairs of a stream to one for each.
@@ -250,11 +258,23 @@ impl Estimate {
             self.exchange_ticks::<W>(window);
         }
         match (self.even, self.plan.memory) {
-            (true, Memory::Decay(decay)) => self.decay_even::<W>(decay),
-            (true, Memory::Window(window)) => self.window_even::<W>(window),
-            (false, _) => self.advance_uneven::<W>(),
+            (true, Memory::Decay(decay)) => self.decay_even::<W>(decay, m),
+            (true, Memory::Window(window)) => self.window_even::<W>(window, m),
+            (false, _) => {
+                self.advance_uneven::<W>();
+                self.estimate_uneven::<W>(m);
+            }
         }
-        self.estimate_by::<W>(m);
+    }
+
+    /// What a sum is multiplied by for a mean, in streams that are even.
+    #[inline(always)]
+    fn shares<const W: usize>(&self) -> [f64; W] {
+        let mut shares = [0.0; W];
+        for l in 0..W {
+            shares[l] = 1.0 / self.weight[l];
+        }
+        shares
     }
 
     /// Puts this tick where the oldest one was, which goes to `gone`.
@@ -268,11 +288,13 @@ impl Estimate {
     }
 
     #[inline(always)]
-    fn decay_even<const W: usize>(&mut self, decay: f64) {
-        let now = self.now.as_chunks::<W>().0;
+    fn decay_even<const W: usize>(&mut self, decay: f64, m: &mut [f64]) {
         for w in &mut self.weight {
             *w = *w * decay + 1.0;
         }
+        let share = self.shares::<W>();
+        let now = self.now.as_chunks::<W>().0;
+        let m = m.as_chunks_mut::<W>().0;
         if self.plan.demean {
             for (total, now) in self.total.iter_mut().zip(&self.now) {
                 *total = *total * decay + now;
@@ -282,16 +304,19 @@ impl Estimate {
         for (i, own) in now.iter().enumerate() {
             let (row, tail) = rest.split_at_mut(i + 1);
             rest = tail;
-            for (sum, other) in row.iter_mut().zip(now) {
+            let row = row.iter_mut().zip(&mut m[i * now.len()..]);
+            for ((sum, m), other) in row.zip(now) {
                 for l in 0..W {
                     sum[l] = sum[l] * decay + own[l] * other[l];
+                    m[l] = sum[l] * share[l];
                 }
             }
         }
+        self.subtract_means::<W>(share, m);
     }
 
     #[inline(always)]
-    fn window_even<const W: usize>(&mut self, window: usize) {
+    fn window_even<const W: usize>(&mut self, window: usize, m: &mut [f64]) {
         for (w, &ticks) in self.weight.iter_mut().zip(&self.ticks) {
             *w = (ticks.saturating_add(1)).min(window as u64) as f64;
         }
@@ -301,21 +326,26 @@ impl Estimate {
                 exchange(total, rest, now, gone);
             }
         }
+        let share = self.shares::<W>();
         let (now, gone) = (self.now.as_chunks::<W>().0, self.gone.as_chunks::<W>().0);
+        let m = m.as_chunks_mut::<W>().0;
         let mut sums = self.sum.as_chunks_mut::<W>().0;
         let mut rests = self.sum_rest.as_chunks_mut::<W>().0;
         for (i, (own, own_gone)) in now.iter().zip(gone).enumerate() {
             let (row, tail) = sums.split_at_mut(i + 1);
             let (row_rest, tail_rest) = rests.split_at_mut(i + 1);
             (sums, rests) = (tail, tail_rest);
-            for (j, (sum, rest)) in row.iter_mut().zip(row_rest).enumerate() {
+            let row = row.iter_mut().zip(row_rest).zip(&mut m[i * now.len()..]);
+            for (((sum, rest), m), (other, other_gone)) in row.zip(now.iter().zip(gone)) {
                 for l in 0..W {
-                    let product = own[l] * now[j][l];
-                    let product_gone = own_gone[l] * gone[j][l];
+                    let product = own[l] * other[l];
+                    let product_gone = own_gone[l] * other_gone[l];
                     exchange(&mut sum[l], &mut rest[l], product, product_gone);
+                    m[l] = (sum[l] + rest[l]) * share[l];
                 }
             }
         }
+        self.subtract_means::<W>(share, m);
     }
 
     /// The same where some pairs have been seen less often than others.
@@ -391,62 +421,33 @@ impl Estimate {
         }
     }
 
-    /// Covariances from sums.
+    /// Takes products of means from mean products, in streams that are even.
     #[inline(always)]
-    fn estimate_by<const W: usize>(&mut self, m: &mut [f64]) {
+    fn subtract_means<const W: usize>(&mut self, share: [f64; W], m: &mut [[f64; W]]) {
         let n = self.plan.n;
-        let windowed = !self.sum_rest.is_empty();
-        if !self.even {
-            self.estimate_uneven::<W>(m);
+        if !self.plan.demean {
             return;
         }
-        let mut share = [0.0; W];
-        for l in 0..W {
-            share[l] = 1.0 / self.weight[l];
-        }
-        let mut sums = self.sum.as_chunks::<W>().0;
-        let mut rests = self.sum_rest.as_chunks::<W>().0;
-        let m = &mut m.as_chunks_mut::<W>().0[..n * n];
-        for (i, m) in m.chunks_exact_mut(n).enumerate() {
-            let (row, tail) = sums.split_at(i + 1);
-            sums = tail;
-            if windowed {
-                let (row_rest, tail) = rests.split_at(i + 1);
-                rests = tail;
-                for ((m, sum), rest) in m.iter_mut().zip(row).zip(row_rest) {
-                    for l in 0..W {
-                        m[l] = (sum[l] + rest[l]) * share[l];
-                    }
+        let windowed = !self.sum_rest.is_empty();
+        // The means take the place of the returns, which are not needed any more.
+        let means = self.now.as_chunks_mut::<W>().0;
+        for (i, mean) in means.iter_mut().enumerate() {
+            for l in 0..W {
+                let mut total = self.total[i * W + l];
+                if windowed {
+                    total += self.total_rest[i * W + l];
                 }
-            } else {
-                for (m, sum) in m.iter_mut().zip(row) {
-                    for l in 0..W {
-                        m[l] = sum[l] * share[l];
-                    }
-                }
+                mean[l] = total * share[l];
             }
         }
-        if self.plan.demean {
-            // The means take the place of the returns, which are not needed any more.
-            let means = self.now.as_chunks_mut::<W>().0;
-            for (i, mean) in means.iter_mut().enumerate() {
+        for (i, row) in m.chunks_exact_mut(n).take(n).enumerate() {
+            for (m, mean) in row[..i + 1].iter_mut().zip(means.iter()) {
                 for l in 0..W {
-                    let mut total = self.total[i * W + l];
-                    if windowed {
-                        total += self.total_rest[i * W + l];
-                    }
-                    mean[l] = total * share[l];
+                    m[l] -= means[i][l] * mean[l];
                 }
             }
-            for (i, row) in m.chunks_exact_mut(n).enumerate() {
-                for (m, mean) in row[..i + 1].iter_mut().zip(means.iter()) {
-                    for l in 0..W {
-                        m[l] -= means[i][l] * mean[l];
-                    }
-                }
-                for m in &mut row[i] {
-                    *m = m.max(0.0);
-                }
+            for m in &mut row[i] {
+                *m = m.max(0.0);
             }
         }
     }
