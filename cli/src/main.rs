@@ -2,6 +2,7 @@
 //!
 //! - `commands`: what each subcommand does. Matrices come from the crate `denise_data`.
 //! - `evaluate`: methods side by side. `robustness`: on matrices that are not the paper's.
+//!   `streams`: from tick to tick.
 //! - `train`: gradient descent. `onnx`: the model files. `plot`: the pictures.
 
 mod commands;
@@ -9,6 +10,7 @@ mod evaluate;
 mod onnx;
 mod plot;
 mod robustness;
+mod streams;
 mod train;
 
 use clap::Parser;

@@ -5,7 +5,7 @@ use super::finetune::{Settings, Tuned, tune};
 use super::input::stock_windows;
 use super::model::Model;
 use super::pairs::Pairs;
-use super::robustness;
+use super::{robustness, streams};
 use crate::evaluate::{
     Contender, Format, Matrices, Method, Plan, Row, StockRow, Table, Times, contenders, evaluate,
     stocks,
@@ -53,6 +53,10 @@ pub struct Args {
     /// n = 20, k = 3, and at most 2,000 matrices of each kind.
     #[arg(long, conflicts_with_all = ["n", "k", "method", "lambda", "sparsity", "distribution"])]
     robustness: bool,
+    /// Measure instead how streams follow the prices from day to day, beside a start from scratch at every day and
+    /// beside eigen-truncation; with --panel also on the first assets of a larger table.
+    #[arg(long, requires = "prices", conflicts_with_all = ["n", "k", "method", "lambda", "robustness"])]
+    streams: bool,
     #[command(flatten)]
     assets: robustness::Assets,
     /// How to print the tables.
@@ -86,8 +90,13 @@ pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         print!("{}", robustness::print(&measured, format)?);
         return Ok(());
     }
+    if let (true, Some(prices)) = (args.streams, &args.prices) {
+        let measured = streams::measure(&args.model, prices, &args.assets)?;
+        print!("{}", streams::print(&measured.rows, format)?);
+        return Ok(());
+    }
     if args.assets.given() {
-        return Err("--panel is for --robustness".into());
+        return Err("--panel is for --robustness and --streams".into());
     }
     let model = args.model.open(args.n, args.k)?;
     let mut rows = Vec::new();

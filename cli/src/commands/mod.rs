@@ -15,6 +15,7 @@ mod plot;
 mod results;
 mod robustness;
 mod stream;
+mod streams;
 mod train;
 
 use clap::Subcommand;

@@ -7,11 +7,12 @@ mod page;
 use super::eval::on_stocks;
 use super::model::Model;
 use super::pairs::Pairs;
-use super::robustness;
+use super::{robustness, streams};
 use crate::evaluate::{
     Contender, Continuity, Matrices, Method, Plan, Row, StockRow, contenders, continuity, evaluate,
 };
 use crate::robustness::Robustness;
+use crate::streams::Row as StreamRow;
 use denise_data::files::replace;
 use denise_data::generator::{self, Cell, Distribution};
 use std::error::Error;
@@ -91,6 +92,7 @@ pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         })
     };
     let pairs = generator::Pairs::from(args.pairs);
+    let followed = streams::measure(&args.model, &args.prices, &args.assets)?;
     let few = contenders(&FEW, &model, Matrices::Synthetic, None);
     let results = Results {
         pairs: pairs.to_string(),
@@ -112,8 +114,9 @@ pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
             args.count,
             args.seed,
         )?,
+        streams: followed.rows,
     };
-    figures::draw(args, &model, &results, &figures)?;
+    figures::draw(args, &model, &results, &followed.path, &figures)?;
     let json = serde_json::to_string_pretty(&results)?;
     std::fs::write(args.out.join("results.json"), format!("{json}\n"))?;
     let page = args.out.join("RESULTS.md");
@@ -145,6 +148,7 @@ struct Results {
     stocks: Vec<StockRow>,
     continuity: Vec<Continuity>,
     robustness: Robustness,
+    streams: Vec<StreamRow>,
 }
 
 /// The rows of one size.

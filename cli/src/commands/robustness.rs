@@ -80,19 +80,35 @@ impl Assets {
         self.panel.is_some()
     }
 
-    /// The last windows of random assets of the table.
-    fn panels(&self, seed: u64) -> Result<Vec<Panel>, Box<dyn Error>> {
+    /// The table.
+    pub fn table(&self) -> Result<Option<Table>, Box<dyn Error>> {
         let Some(path) = &self.panel else {
-            return Ok(Vec::new());
+            return Ok(None);
         };
-        let table = prices::read(path, Missing::Refuse)?;
+        Ok(Some(prices::read(path, Missing::Refuse)?))
+    }
+
+    /// How many assets to take, and the rank of L.
+    pub fn sizes(&self, table: &Table) -> Result<Vec<(usize, usize)>, Box<dyn Error>> {
         let all = table.names.len();
-        let mut panels = Vec::new();
         for &(n, k) in &self.panel_size {
             if n > all {
-                let name = path.display();
-                return Err(format!("--panel-size {n}:{k}: {name} has {all} assets only").into());
+                return Err(
+                    format!("--panel-size {n}:{k}: the table has {all} assets only").into(),
+                );
             }
+        }
+        Ok(self.panel_size.clone())
+    }
+
+    /// The last windows of random assets of the table.
+    fn panels(&self, seed: u64) -> Result<Vec<Panel>, Box<dyn Error>> {
+        let Some(table) = self.table()? else {
+            return Ok(Vec::new());
+        };
+        let all = table.names.len();
+        let mut panels = Vec::new();
+        for (n, k) in self.sizes(&table)? {
             let mut random = Random::new(seed);
             let mut windows = Vec::new();
             let choices = CHOICES * SMALL * SMALL / (n * n).max(SMALL * SMALL);

@@ -2,14 +2,20 @@
 
 use super::{Args, Results, recoverable};
 use crate::commands::input::stock_windows;
+use crate::commands::streams::PAIR;
 use crate::evaluate::{Matrices, Method, Row, contenders, time};
 use crate::plot::{Axis, Picture, Scale, Series, Style, chart, comparison};
+use crate::streams::{NAMES, Path as OfPair};
 use denise_data::generator::samples;
 use std::error::Error;
 use std::path::Path;
 
 /// Sizes for the figure of costs, at k = 3.
 const COSTS: [usize; 6] = [10, 20, 40, 80, 160, 320];
+
+/// When the windows of tests/data/sp500 end.
+const FIRST: f64 = 1990.4;
+const LAST: f64 = 2023.0;
 
 /// A name, and the points that go with it.
 type Points<'a> = (&'a str, Vec<(f64, f64)>);
@@ -19,6 +25,7 @@ pub(super) fn draw(
     args: &Args,
     model: &denise::Model,
     results: &Results,
+    followed: &OfPair,
     figures: &Path,
 ) -> Result<(), Box<dyn Error>> {
     let save = |picture: &Picture, name: &str| -> Result<(), Box<dyn Error>> {
@@ -30,7 +37,31 @@ pub(super) fn draw(
     save(&heat_maps(args, model)?, "windows")?;
     save(&accuracy_against_time(&results.normal), "accuracy")?;
     save(&distribution(&results.normal), "distribution")?;
+    save(&one_pair(followed), "stream")?;
     save(&costs(args)?, "cost")
+}
+
+/// L of one pair from 1990 to 2022. A line is drawn through every day: jumps show as bands.
+fn one_pair(followed: &OfPair) -> Picture {
+    let count = followed.l[0].len().max(2) as f64;
+    let all: Vec<Points<'_>> = NAMES
+        .iter()
+        .zip(&followed.l)
+        .map(|(&name, l)| {
+            let year = |day: usize| FIRST + day as f64 * (LAST - FIRST) / (count - 1.0);
+            let points = l.iter().enumerate().map(|(day, &l)| (year(day), l));
+            (name, points.collect())
+        })
+        .collect();
+    let [a, b] = PAIR;
+    // The most restless first, so that it does not hide the others.
+    let reversed: Vec<Points<'_>> = all.into_iter().rev().collect();
+    chart(
+        &format!("L of {a} and {b}, windows of 100 days, k = 3"),
+        axis("year", Scale::Linear),
+        axis("correlation", Scale::Linear),
+        &series(&reversed, Style::Line),
+    )
 }
 
 /// M, L and S of one window, by every method.

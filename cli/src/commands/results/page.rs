@@ -3,6 +3,7 @@
 use super::{Args, Results, Size, meaning};
 use crate::commands::eval::{stock_table, table};
 use crate::evaluate::{Format, PAPER_NORMAL, PAPER_STOCKS, PAPER_STUDENT, Published, Table};
+use crate::streams;
 
 /// Both generators.
 const PAIRS: &str = "\
@@ -92,6 +93,18 @@ impl Results {
                 part.table.write(Format::Markdown)
             );
         }
+        text += "\n## Streams\n\n\
+                 A stream gets the returns of a day and follows L from the day before; beside it a start from scratch \
+                 at every day, and eigen-truncation, on the same correlation matrices, in `f64`, by `denise eval \
+                 --streams`.\n\
+                 Mean |S| is relative to that from scratch; *later days* are the last 40 %, on which nothing was \
+                 trained.\n\
+                 Zeros are entries of S up to .01, in brackets those from scratch.\n\
+                 The next columns are ‖ΔL‖/‖ΔM‖ from a day to the next.\n\
+                 *Longest* is how many days in a row the stream's mean |S| was more than 10 % above that from \
+                 scratch.\n\n";
+        text += &streams::table(&self.streams).write(Format::Markdown);
+        text += "\n![L of one pair over time](figures/stream.png)\n";
         text += "\n## Figures\n\n\
                  ![Error of L against time](figures/accuracy.png)\n\n\
                  ![Distribution of the error](figures/distribution.png)\n\n\
