@@ -244,7 +244,7 @@ trust: test-trust test-header test-library test-static test-c test-alloc test-md
 	@echo '== every promise of docs/TRUST.md that can be tested here holds'
 
 fuzz: ## fuzz the loader, decompose and the table readers, SECONDS=1800 each
-	@for target in load decompose tables; do \
+	@for target in load decompose stream tables; do \
 	  echo "== $$target, $(SECONDS) seconds"; \
 	  fuzz/run $$target $(SECONDS) || exit 1; \
 	done

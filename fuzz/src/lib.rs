@@ -2,6 +2,7 @@
 //!
 //! - [`load`]: model files through `denise_load_memory`.
 //! - [`decompose`]: `denise_decompose_batch`, its double, and `denise_solve_batch`, with any numbers and buffers.
+//! - [`stream`]: streams, with any returns, matrices and states.
 //! - [`tables`]: the readers of CSV, NPY and price files of the program `denise`.
 //!
 //! The programs in `fuzz_targets` hand them libFuzzer's inputs; `tests/replay.rs` hands them every input that is kept.
@@ -13,9 +14,11 @@ mod guarded;
 mod load;
 mod memory;
 mod solve;
+mod stream;
 mod tables;
 mod value;
 
 pub use decompose::decompose;
 pub use load::load;
+pub use stream::stream;
 pub use tables::tables;

@@ -204,10 +204,15 @@ fn restoring_and_going_on_gives_the_same_bits() {
             streams: count,
             ..way
         };
-        let mut market = Market::new(n, count, 6, true);
+        let mut market = Market::new(n, count, 6, way.correlation);
         let mut first = stream(n, k, way);
-        for _ in 0..50 {
-            push::<f32>(&mut first, &market.tick());
+        for tick in 0..50 {
+            let mut returns = market.tick();
+            if tick == 47 {
+                // A tick at which nothing is known of one stream.
+                returns[7 * n] = f64::INFINITY;
+            }
+            push::<f32>(&mut first, &returns);
         }
         let mut state = vec![0; first.state_size()];
         first.save(&mut state).unwrap();

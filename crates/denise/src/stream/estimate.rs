@@ -587,6 +587,14 @@ impl Estimate {
     fn gather(&mut self) {
         let (n, width) = (self.plan.n, self.width);
         let same = |x: f64, y: f64| x.to_bits() == y.to_bits();
+        if let Memory::Window(window) = self.plan.memory {
+            // A tick at which nothing was known has the same weight for all pairs, which is none.
+            let seen = |l: usize| self.ticks[l].min(window as u64) as f64;
+            let whole = (0..width).all(|l| same(self.weights[l], seen(l)));
+            if !whole || self.ring.iter().any(|x| x.is_nan()) {
+                return;
+            }
+        }
         for (at, &weight) in self.weights.iter().enumerate() {
             if !same(weight, self.weights[at % width]) {
                 return;
