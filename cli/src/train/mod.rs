@@ -19,7 +19,7 @@ mod unsupervised;
 mod validate;
 
 pub use dense::{Dense, Topology, random};
-pub use follow::{Following, Sources, Table, Trial, measure as measure_following, tables};
+pub use follow::{Following, Sources, Trial, measure as measure_following, tables};
 pub use learner::Learner;
 pub use run::{Config, Keep, Outcome, Task, run, run_course};
 pub use synthetic::{Loss, Matrices, Synthetic};

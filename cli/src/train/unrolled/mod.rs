@@ -17,7 +17,7 @@ use std::path::Path;
 use weights::{confine, free, layer, pull_back};
 
 pub use graph::State;
-pub use through_time::{Slope, Ticks};
+pub use through_time::Ticks;
 pub use weights::{initial, initial_follow, initial_mend};
 
 /// A batch is computed in equal parts of at most so many matrices, on as many threads as there are. The parts, and with

@@ -149,7 +149,10 @@ fn slopes_through_time_are_those_of_what_is_specified() {
             };
             let want = (at(1e-4) - at(-1e-4)) / 2e-4;
             let error = (slope - want).abs() / largest;
-            assert!(error < 2e-3, "n = {n}, k = {k}, layer {t}, number {e}: {slope} {want}");
+            assert!(
+                error < 2e-3,
+                "n = {n}, k = {k}, layer {t}, number {e}: {slope} {want}"
+            );
         }
     }
 }
