@@ -73,7 +73,7 @@ pub struct Args {
     /// What to minimise.
     #[arg(long, value_enum, default_value_t)]
     loss: Loss,
-    /// Steps of gradient descent; without it 6000, or 2000 for layers that mend or follow.
+    /// Steps of gradient descent; without it 6000, or 2000 for mending layers and 1200 for those that follow.
     #[arg(long)]
     steps: Option<usize>,
     /// Matrices in a step; without it ten of each kind.
@@ -215,8 +215,12 @@ impl Args {
     }
 
     fn steps(&self) -> usize {
-        let few = self.mend.is_some() || self.follow.is_some();
-        self.steps.unwrap_or(if few { 2000 } else { 6000 })
+        let usual = match (&self.mend, &self.follow) {
+            (Some(_), _) => 2000,
+            (_, Some(_)) => 1200,
+            _ => 6000,
+        };
+        self.steps.unwrap_or(usual)
     }
 
     fn check(&self) -> Result<(), String> {
