@@ -41,14 +41,14 @@ pub struct Args {
     #[arg(long, value_name = "LAYERS", num_args = 0..=1, default_missing_value = "4",
         value_parser = clap::value_parser!(u16).range(1..=64), conflicts_with_all = ["topology", "loss"])]
     mend: Option<u16>,
-    /// Train the layers alone that take U from one tick of a stream to the next, with these curvatures, each of which is
-    /// "shared" or "own". All others stay as they are in --model, or in the built-in network. Streams are simulated, and
-    /// those of --prices.
+    /// Train the layers alone that take U from one tick of a stream to the next, with these curvatures, each of which
+    /// is "shared" or "own". All others stay as they are in --model, or in the built-in network. Streams are simulated,
+    /// and those of --prices.
     #[arg(long, value_name = "CURVATURES", num_args = 0..=1, default_missing_value = "shared,own,own",
         conflicts_with_all = ["topology", "loss", "mend", "batch"])]
     follow: Option<Curvatures>,
-    /// A table of prices, as .csv or .csv.gz with a column per asset and a row per day, from which --follow learns, too.
-    /// May be given several times.
+    /// A table of prices, as .csv or .csv.gz with a column per asset and a row per day, from which --follow learns,
+    /// too. May be given several times.
     #[arg(long, value_name = "FILE", requires = "follow")]
     prices: Vec<PathBuf>,
     /// Share of the days of a table, from the first, to learn from. The rest is kept for the result.

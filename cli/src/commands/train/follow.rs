@@ -134,8 +134,8 @@ fn identity(args: &Args, curvatures: &Curvatures, layers: &str) -> String {
     let names: Vec<_> = names.map(|name| name.to_string_lossy()).collect();
     let steps = args.steps();
     format!(
-        "from {}; followed by {curvatures}, streams of {n}x{k}, prices [{}], share {share}, steps {steps}, rate {rate}, \
-         clip {clip}, seed {seed}, validation {validation}, every {every}, patience {patience}",
+        "from {}; followed by {curvatures}, streams of {n}x{k}, prices [{}], share {share}, steps {steps}, \
+         rate {rate}, clip {clip}, seed {seed}, validation {validation}, every {every}, patience {patience}",
         layers.replace('\n', "; "),
         names.join(", ")
     )

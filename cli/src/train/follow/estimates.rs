@@ -43,8 +43,8 @@ impl Estimate {
     }
 }
 
-/// Each window is summed on its own: what is added and taken away again leaves roundings, and they would be the variance
-/// of an asset that does not move.
+/// Each window is summed on its own: what is added and taken away again leaves roundings, and these would be the
+/// variance of an asset that does not move.
 fn windows(returns: &Returns, ticks: usize) -> Vec<f64> {
     let n = returns.n;
     let mut out = Vec::new();

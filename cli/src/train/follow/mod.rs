@@ -3,8 +3,8 @@
 //! - `returns`: simulated ones, and those of a table of prices. `estimates`: correlations from them, tick by tick.
 //! - `series`: those as the network sees them. `trial`: how well a network follows them.
 //!
-//! Many sequences run side by side, each through a series, from where the step before left it. A step goes through a few
-//! ticks of each, and gradients flow back through these.
+//! Many sequences run side by side, each through a series, from where the step before left it. A step goes through a
+//! few ticks of each, and gradients flow back through these.
 
 mod estimates;
 mod returns;
