@@ -183,6 +183,15 @@ has "$work/results/RESULTS.md" '| prices | PCP, λ = 1/√n |'
 has "$work/results/results.json" '"pairs": "authors"'
 for name in windows accuracy distribution cost; do test -s "$work/results/figures/$name.png" -a -s "$work/results/figures/$name.svg"; done
 ok
+# Layers that follow a stream; the others stay what they are.
+follow=(train --follow own,own -n 8 -k 2 --steps 4 --every 2 --validation 100 --test 100 --out "$work/follow")
+"$denise" "${follow[@]}" > "$work/stdout" 2> /dev/null
+has "$work/stdout" 'simulated, window 60'
+"$denise" info "$work/follow/model.onnx" --follow > "$work/info"
+test "$(grep -c '^own ' "$work/info")" = 2
+cmp <("$denise" info --layers) <("$denise" info "$work/follow/model.onnx" --layers)
+cmp <("$denise" info --mend) <("$denise" info "$work/follow/model.onnx" --mend)
+ok
 # The same for a dense network.
 "$denise" train -n 6 -k 2 --sparsity 0.9 --topology mlp --steps 20 --every 10 --batch 20 --validation 20 --test 20 --rate 0.001 --out "$work/dense" > /dev/null 2>&1
 "$denise" info "$work/dense/model.onnx" > "$work/info"
@@ -218,6 +227,10 @@ refuses 'above 0' eval --lambda 0 --count 1
 refuses 'n = 6' decompose "$work/M.npy" --model "$work/dense/model.onnx" --out "$work/x"
 refuses 'unrolled' train --topology topo0 --also 10x2:0.9 --out "$work/x"
 refuses '10x2:0.95' train --also 10 --out "$work/x"
+refuses 'shared,own,own' train --follow 3 --out "$work/x"
+refuses '--follow has streams of its own' train --follow --sparsity 0.9 --out "$work/x"
+refuses '--share' train --follow --share 0 --out "$work/x"
+refuses '--follow' train --prices "$prices" --out "$work/x"
 refuses 'distribution' generate --distribution cauchy --out "$work/x"
 refuses '--share' finetune "$work/M.npy" --share 0 --out "$work/x"
 test ! -e "$work/x"

@@ -1,5 +1,7 @@
 //! `denise train`.
 
+mod follow;
+
 use super::cells::{Cells, share};
 use super::device::Kind;
 use super::model::{describe, file_of};
@@ -15,6 +17,8 @@ use denise_data::generator::{Cell, Kind as Matrix};
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+
+use follow::Curvatures;
 
 /// Options of `denise train`.
 #[derive(clap::Args, Debug)]
@@ -37,6 +41,19 @@ pub struct Args {
     #[arg(long, value_name = "LAYERS", num_args = 0..=1, default_missing_value = "4",
         value_parser = clap::value_parser!(u16).range(1..=64), conflicts_with_all = ["topology", "loss"])]
     mend: Option<u16>,
+    /// Train the layers alone that take U from one tick of a stream to the next, with these curvatures, each of which
+    /// is "shared" or "own". All others stay as they are in --model, or in the built-in network. Streams are simulated,
+    /// and those of --prices.
+    #[arg(long, value_name = "CURVATURES", num_args = 0..=1, default_missing_value = "shared,own,own",
+        conflicts_with_all = ["topology", "loss", "mend", "batch"])]
+    follow: Option<Curvatures>,
+    /// A table of prices, as .csv or .csv.gz with a column per asset and a row per day, from which --follow learns,
+    /// too. May be given several times.
+    #[arg(long, value_name = "FILE", requires = "follow")]
+    prices: Vec<PathBuf>,
+    /// Share of the days of a table, from the first, to learn from. The rest is kept for the result.
+    #[arg(long, default_value_t = 0.6, requires = "follow")]
+    share: f64,
     /// Layers.
     #[arg(long, default_value_t = 12, value_parser = clap::value_parser!(u16).range(1..=64))]
     layers: u16,
@@ -56,7 +73,7 @@ pub struct Args {
     /// What to minimise.
     #[arg(long, value_enum, default_value_t)]
     loss: Loss,
-    /// Steps of gradient descent; without it 6000, or 2000 for mending layers.
+    /// Steps of gradient descent; without it 6000, or 2000 for mending layers and 1200 for those that follow.
     #[arg(long)]
     steps: Option<usize>,
     /// Matrices in a step; without it ten of each kind.
@@ -71,7 +88,7 @@ pub struct Args {
     /// Seed of all random numbers.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Matrices of each kind to validate on.
+    /// Matrices of each kind to validate on; with --follow, days of each simulated stream.
     #[arg(long, default_value_t = 1000)]
     validation: usize,
     /// Steps between two validations, each of which leaves a checkpoint.
@@ -83,7 +100,7 @@ pub struct Args {
     /// Which weights to keep.
     #[arg(long, value_enum, default_value_t)]
     keep: Keep,
-    /// Matrices of each kind on which the result is measured at the end.
+    /// Matrices of each kind on which the result is measured at the end; with --follow, days of each simulated stream.
     #[arg(long, default_value_t = 10_000)]
     test: usize,
     /// Where to compute.
@@ -177,20 +194,54 @@ impl Args {
         )
     }
 
+    fn config(&self, identity: String) -> Config {
+        Config {
+            steps: self.steps(),
+            rate: self.rate,
+            clip: self.clip,
+            every: self.every,
+            patience: self.patience,
+            keep: self.keep,
+            identity,
+        }
+    }
+
+    /// The network of which some layers learn.
+    fn file(&self) -> Result<File, Box<dyn Error>> {
+        match &self.model {
+            None => Ok(File::builtin()?),
+            Some(path) => file_of(path),
+        }
+    }
+
     fn steps(&self) -> usize {
-        let usual = if self.mend.is_some() { 2000 } else { 6000 };
+        let usual = match (&self.mend, &self.follow) {
+            (Some(_), _) => 2000,
+            (_, Some(_)) => 1200,
+            _ => 6000,
+        };
         self.steps.unwrap_or(usual)
     }
 
     fn check(&self) -> Result<(), String> {
-        if self.mend.is_some()
-            && (self.cells.named() || self.pairs.is_some() || !self.also.is_empty())
-        {
-            return Err(
-                "--mend has matrices with holes of its own: leave --sparsity, --distribution, --amplitude, --pairs and \
-                 --also out"
-                    .into(),
-            );
+        if self.cells.named() || self.pairs.is_some() || !self.also.is_empty() {
+            let own = match (&self.mend, &self.follow) {
+                (Some(_), _) => "--mend has matrices with holes of its own",
+                (_, Some(_)) => "--follow has streams of its own",
+                _ => "",
+            };
+            if !own.is_empty() {
+                return Err(format!(
+                    "{own}: leave --sparsity, --distribution, --amplitude, --pairs and --also out"
+                ));
+            }
+        }
+        // NaN is not above zero.
+        if !(self.share > 0.0 && self.share <= 1.0) {
+            return Err(format!(
+                "--share {} must be above 0 and at most 1",
+                self.share
+            ));
         }
         for (name, value) in [
             ("batch", self.batch.unwrap_or(1)),
@@ -219,6 +270,9 @@ impl Args {
 /// Trains, measures, writes.
 pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     args.check()?;
+    if let Some(curvatures) = &args.follow {
+        return follow::run(args, curvatures);
+    }
     let device = args.device.open();
     let mut task = Synthetic::new(
         args.sizes(),
@@ -229,15 +283,7 @@ pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         &device.clone().autodiff(),
     );
     let (learner, start) = learner(args, &task, &device)?;
-    let config = Config {
-        steps: args.steps(),
-        rate: args.rate,
-        clip: args.clip,
-        every: args.every,
-        patience: args.patience,
-        keep: args.keep,
-        identity: args.identity(&start),
-    };
+    let config = args.config(args.identity(&start));
     let outcome = train(&config, &*learner, &mut task, &args.out)?;
     let kinds = args.sizes().swap_remove(0).kinds;
     let model = learner.model(&outcome.free, args.n, args.k)?;
@@ -279,10 +325,7 @@ fn learner(
         return Ok((Box::new(Dense::new(network, device)), start));
     }
     if let Some(count) = args.mend {
-        let file = match &args.model {
-            None => File::builtin()?,
-            Some(path) => file_of(path)?,
-        };
+        let file = args.file()?;
         let start = onnx::write::lines(&file.layers).replace('\n', "; ");
         let start = format!("{start}; mended by {count} layers");
         let mend = initial_mend(count.into());

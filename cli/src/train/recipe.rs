@@ -115,6 +115,9 @@ const MEND_OTHERS: [(usize, usize, [&str; 4]); 4] = [
     (30, 5, MEND_LARGE),
 ];
 
+/// Sizes n and ranks k of streams beside the one that is asked for.
+pub const FOLLOW_OTHERS: [(usize, usize); 4] = [(20, 1), (20, 5), (12, 2), (40, 5)];
+
 /// Matrices of each kind in a step.
 pub const EACH: usize = 10;
 

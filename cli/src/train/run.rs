@@ -26,6 +26,38 @@ pub trait Task {
     fn memory(&mut self) -> &mut Vec<f64>;
 }
 
+/// What the loop needs of a task and of what learns it.
+pub trait Course {
+    /// The loss of a step and its gradient by the learner's free numbers.
+    fn slope(&mut self, free: &[f64], step: usize) -> Result<(f64, Vec<f64>)>;
+    /// See [`Task::score`].
+    fn score(&self, make: Make<'_>) -> Result<f64>;
+    /// Numbers that are remembered from one step to the next.
+    fn memory(&mut self) -> &mut Vec<f64>;
+}
+
+/// A learner and a task whose steps are batches.
+struct Batched<'a, T> {
+    learner: &'a dyn Learner,
+    task: &'a mut T,
+}
+
+impl<T: Task> Course for Batched<'_, T> {
+    fn slope(&mut self, free: &[f64], step: usize) -> Result<(f64, Vec<f64>)> {
+        let batch = self.task.batch(step)?;
+        let mut loss = |l| self.task.loss(l, &batch);
+        self.learner.gradient(free, &batch, &mut loss)
+    }
+
+    fn score(&self, make: Make<'_>) -> Result<f64> {
+        self.task.score(make)
+    }
+
+    fn memory(&mut self) -> &mut Vec<f64> {
+        self.task.memory()
+    }
+}
+
 /// How it is trained.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -71,18 +103,28 @@ pub struct Outcome {
     pub scores: Vec<(f64, f64)>,
 }
 
-/// Trains; keeps a checkpoint and a log in `folder`, and goes on from a checkpoint that is there.
+/// Trains batch by batch: see [`run_course`].
 pub fn run(
     config: &Config,
     learner: &dyn Learner,
     task: &mut impl Task,
     folder: &Path,
 ) -> Result<Outcome> {
+    run_course(config, learner, &mut Batched { learner, task }, folder)
+}
+
+/// Trains; keeps a checkpoint and a log in `folder`, and goes on from a checkpoint that is there.
+pub fn run_course(
+    config: &Config,
+    learner: &dyn Learner,
+    course: &mut impl Course,
+    folder: &Path,
+) -> Result<Outcome> {
     std::fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     let file = folder.join("checkpoint");
     let mut state = match Checkpoint::load(&file).map_err(|e| format!("{}: {e}", file.display()))? {
         Some(state) if state.config == config.identity => {
-            task.memory().clone_from(&state.memory);
+            course.memory().clone_from(&state.memory);
             state
         }
         Some(_) => {
@@ -95,7 +137,7 @@ pub fn run(
         None => {
             let mut state = Checkpoint::new(&config.identity, learner.initial());
             // What training has to beat.
-            validate(learner, &mut state, task)?;
+            validate(learner, &mut state, course)?;
             state
         }
     };
@@ -109,9 +151,7 @@ pub fn run(
         "{bar:30} {pos}/{len}, {msg}, {eta} left",
     )?);
     while state.step < config.steps && !exhausted(config, &state) {
-        let batch = task.batch(state.step)?;
-        let (loss, mut gradient) =
-            learner.gradient(&state.free, &batch, &mut |l| task.loss(l, &batch))?;
+        let (loss, mut gradient) = course.slope(&state.free, state.step)?;
         let norm = clip(&mut gradient, config.clip);
         if !norm.is_finite() || !loss.is_finite() {
             let (step, name) = (state.step, file.display());
@@ -128,7 +168,7 @@ pub fn run(
         state.losses.push((state.step as f64, loss));
         bar.set_position(state.step as u64);
         if state.step % config.every == 0 || state.step == config.steps {
-            validate(learner, &mut state, task)?;
+            validate(learner, &mut state, course)?;
             let score = state.scores[state.scores.len() - 1].1;
             // Of all steps since the last time: those on other sizes have other losses.
             let recent = &state.losses[state.losses.len().saturating_sub(config.every)..];
@@ -138,7 +178,7 @@ pub fn run(
                 "step": state.step, "loss": loss, "validation": score, "rate": now, "gradient": norm,
             });
             writeln!(log, "{line}")?;
-            state.memory.clone_from(task.memory());
+            state.memory.clone_from(course.memory());
             state.save(&file)?;
         }
     }
@@ -164,8 +204,8 @@ fn exhausted(config: &Config, state: &Checkpoint) -> bool {
     state.step >= state.best_step + config.patience * config.every
 }
 
-fn validate(learner: &dyn Learner, state: &mut Checkpoint, task: &impl Task) -> Result<()> {
-    let score = task.score(&|n, k| learner.model(&state.free, n, k))?;
+fn validate(learner: &dyn Learner, state: &mut Checkpoint, course: &impl Course) -> Result<()> {
+    let score = course.score(&|n, k| learner.model(&state.free, n, k))?;
     state.scores.push((state.step as f64, score));
     if score < state.best_score {
         state.best_score = score;

@@ -33,11 +33,21 @@ struct Fixed {
 }
 
 /// Û, and the mean |R_ij| that the layer before saw.
-struct State {
+#[derive(Clone)]
+pub struct State {
     /// B×k×n.
-    u: Tensor<3>,
+    pub u: Tensor<3>,
     /// B×1×1.
-    mean: Tensor<3>,
+    pub mean: Tensor<3>,
+}
+
+impl State {
+    /// Before the first layer that there is.
+    fn start(u: Tensor<3>) -> State {
+        let [count, ..] = u.dims();
+        let mean = Tensor::zeros([count, 1, 1], &u.device());
+        State { u, mean }
+    }
 }
 
 impl Graph {
@@ -80,26 +90,31 @@ impl Graph {
     /// Û after all layers, B×k×n, for weights of layers × [`WEIGHTS`].
     pub fn forward(&self, batch: &Batch, weights: &Tensor<2>) -> Tensor<3> {
         let m = Matrices::new(batch.balanced.clone(), batch.known.clone());
-        let u = self.run(&m, batch.start.clone(), &self.curvatures, weights);
+        let start = State::start(batch.start.clone());
+        let u = self.run(&m, start, &self.curvatures, weights).u;
         match &self.fixed {
             None => u,
-            Some(fixed) => self.run(&m, u, &fixed.curvatures, &fixed.weights),
+            Some(fixed) => {
+                let start = State::start(u);
+                self.run(&m, start, &fixed.curvatures, &fixed.weights).u
+            }
         }
+    }
+
+    /// A tick of streams: what they keep goes through all layers, on new balanced matrices of which all is known.
+    pub fn follow(&self, m: Tensor<3>, state: State, weights: &Tensor<2>) -> State {
+        let m = Matrices::new(m, None);
+        self.run(&m, state, &self.curvatures, weights)
     }
 
     /// Layers one after the other, the first without momentum.
     fn run(
         &self,
         m: &Matrices,
-        start: Tensor<3>,
+        mut state: State,
         curvatures: &[Curvature],
         weights: &Tensor<2>,
-    ) -> Tensor<3> {
-        let [count, ..] = start.dims();
-        let mut state = State {
-            mean: Tensor::zeros([count, 1, 1], &start.device()),
-            u: start,
-        };
+    ) -> State {
         let mut momentum = None;
         for (t, &curvature) in curvatures.iter().enumerate() {
             let weight =
@@ -108,7 +123,7 @@ impl Graph {
             momentum = Some(next.u.clone() - state.u);
             state = next;
         }
-        state.u
+        state
     }
 
     fn step(

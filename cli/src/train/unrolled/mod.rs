@@ -1,6 +1,7 @@
 //! The unrolled network: seven weights a layer.
 
 mod graph;
+mod through_time;
 mod weights;
 
 use super::batch::Batch;
@@ -15,7 +16,9 @@ use rayon::prelude::*;
 use std::path::Path;
 use weights::{confine, free, layer, pull_back};
 
-pub use weights::{initial, initial_mend};
+pub use graph::State;
+pub use through_time::Ticks;
+pub use weights::{initial, initial_follow, initial_mend};
 
 /// A batch is computed in equal parts of at most so many matrices, on as many threads as there are. The parts, and with
 /// them all bits, do not depend on the threads.
@@ -24,7 +27,7 @@ const PART: usize = 140;
 const LOST: &str = "no gradient reached the weights";
 
 /// Learns the weights of all layers, on matrices of one or more sizes; or those of the mending layers, which come first
-/// where entries are missing.
+/// where entries are missing; or those of the layers that follow a stream.
 pub struct Unrolled {
     initial: Vec<Layer>,
     curvatures: Vec<Curvature>,
@@ -32,7 +35,15 @@ pub struct Unrolled {
     device: Device,
     /// The network, of which some layers learn.
     network: Network,
-    mending: bool,
+    learns: Stage,
+}
+
+/// Which layers learn.
+#[derive(Clone, Copy, PartialEq)]
+enum Stage {
+    Layers,
+    Mend,
+    Follow,
 }
 
 /// The layers of a network.
@@ -74,7 +85,7 @@ impl Unrolled {
             initial: initial.to_vec(),
             curvatures,
             network: Network::of(stages),
-            mending: false,
+            learns: Stage::Layers,
             device,
         }
     }
@@ -88,20 +99,52 @@ impl Unrolled {
                 .map(|graph| graph.with_fixed(stages.layers, &all.device))
                 .collect(),
             network: Network::of(stages),
-            mending: true,
+            learns: Stage::Mend,
             ..all
+        }
+    }
+
+    /// Learns the layers that follow a stream, from weights to start with; all others stay what they are. That is done
+    /// by [`Unrolled::through_time`]; batches have no ticks.
+    pub fn following(stages: Stages<'_>, sizes: &[(usize, usize)], device: &Device) -> Unrolled {
+        Unrolled {
+            network: Network::of(stages),
+            learns: Stage::Follow,
+            ..Unrolled::new(Stages::only(stages.follow), sizes, device)
         }
     }
 
     /// The network that the numbers stand for.
     fn network(&self, numbers: &[f64]) -> Network {
         let mut network = self.network.clone();
-        if self.mending {
-            network.mend = self.layers(numbers);
-        } else {
-            network.layers = self.layers(numbers);
-        }
+        let learnt = match self.learns {
+            Stage::Layers => &mut network.layers,
+            Stage::Mend => &mut network.mend,
+            Stage::Follow => &mut network.follow,
+        };
+        *learnt = self.layers(numbers);
         network
+    }
+
+    /// The weights of layers, as the graph takes them.
+    fn data(layers: &[Layer]) -> TensorData {
+        let numbers = layers.iter().flat_map(Layer::weights);
+        let numbers: Vec<f32> = numbers.map(|x| x as f32).collect();
+        TensorData::new(numbers, [layers.len(), WEIGHTS])
+    }
+
+    /// The gradient by the free numbers of layers, from those by their weights in each part.
+    fn gather(layers: &[Layer], parts: Vec<Option<Tensor<2>>>) -> Result<Vec<f64>> {
+        let mut gradient = vec![0.0; layers.len() * WEIGHTS];
+        for part in parts {
+            let part: Vec<f32> = part.ok_or(LOST)?.into_data().try_into_vec()?;
+            for (sum, x) in gradient.iter_mut().zip(part) {
+                *sum += f64::from(x);
+            }
+        }
+        let rows = gradient.as_chunks::<WEIGHTS>().0;
+        let free = layers.iter().zip(rows).flat_map(|(x, g)| pull_back(x, g));
+        Ok(free.collect())
     }
 
     /// The layers that the numbers stand for.
@@ -131,12 +174,7 @@ impl Learner for Unrolled {
         loss: &mut dyn FnMut(Tensor<3>) -> Result<Tensor<1>>,
     ) -> Result<(f64, Vec<f64>)> {
         let layers = self.layers(free);
-        let numbers: Vec<f32> = layers
-            .iter()
-            .flat_map(Layer::weights)
-            .map(|x| x as f32)
-            .collect();
-        let data = TensorData::new(numbers, [layers.len(), WEIGHTS]);
+        let data = Unrolled::data(&layers);
         let [count, ..] = batch.m.dims();
         let each = count.div_ceil(count.div_ceil(PART));
         // Every part has weights of its own, so that no thread waits for another.
@@ -168,23 +206,14 @@ impl Learner for Unrolled {
                 weights.grad(&(l * slope).sum().backward())
             })
             .collect();
-        let mut gradient = vec![0.0; layers.len() * WEIGHTS];
-        for part in gradients {
-            let part: Vec<f32> = part.ok_or(LOST)?.into_data().try_into_vec()?;
-            for (sum, x) in gradient.iter_mut().zip(part) {
-                *sum += f64::from(x);
-            }
-        }
-        let rows = gradient.as_chunks::<WEIGHTS>().0;
-        let free = layers.iter().zip(rows).flat_map(|(x, g)| pull_back(x, g));
-        Ok((f64::from(value[0]), free.collect()))
+        Ok((f64::from(value[0]), Unrolled::gather(&layers, gradients)?))
     }
 
     fn model(&self, free: &[f64], n: usize, k: usize) -> Result<Model> {
         let options = Options {
             n,
             k,
-            missing: self.mending,
+            missing: self.learns == Stage::Mend,
             ..Options::default()
         };
         Ok(Model::unrolled(self.network(free).stages(), &options)?)

@@ -99,9 +99,46 @@ pub fn initial_mend(layers: usize) -> Vec<Layer> {
     (0..layers).map(each).collect()
 }
 
+/// Where the training of layers that follow a stream starts: U of the tick before is about as good as that of a network
+/// half way through its layers. So the weights are those around the place where shared curvatures end.
+pub fn initial_follow(layers: &[Layer], curvatures: &[Curvature]) -> Vec<Layer> {
+    let shared = |all: &mut dyn Iterator<Item = Curvature>| {
+        all.take_while(|&x| x == Curvature::Shared).count()
+    };
+    let before = shared(&mut curvatures.iter().copied());
+    let first = shared(&mut layers.iter().map(|x| x.curvature)).saturating_sub(before);
+    let usual = initial(1, 0);
+    let last = layers.last().unwrap_or(&usual[0]);
+    let each = curvatures.iter().enumerate().map(|(t, &curvature)| Layer {
+        curvature,
+        ..*layers.get(first + t).unwrap_or(last)
+    });
+    each.collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn following_starts_from_the_middle_of_a_network() {
+        use Curvature::{Own, Shared};
+        let network = initial(6, 3);
+        for (curvatures, from) in [
+            (&[Shared, Own, Own][..], [2, 3, 4].as_slice()),
+            (&[Own, Own], &[3, 4]),
+            (&[Shared, Shared, Shared, Shared], &[0, 1, 2, 3]),
+            (&[Own, Own, Own, Own, Own], &[3, 4, 5, 5, 5]),
+        ] {
+            let layers = initial_follow(&network, curvatures);
+            assert_eq!(layers.len(), curvatures.len());
+            for ((layer, &curvature), &from) in layers.iter().zip(curvatures).zip(from) {
+                assert_eq!(layer.curvature, curvature);
+                assert_eq!(layer.weights(), network[from].weights());
+            }
+        }
+        assert_eq!(initial_follow(&[], &[Own]).len(), 1);
+    }
 
     #[test]
     fn free_numbers_stand_for_their_layer_and_gradients_follow() {

@@ -32,11 +32,30 @@ pub struct Network<'a> {
     pub layers: &'a [Layer],
     /// Layers that come first where entries are missing.
     pub mend: &'a [Layer],
+    /// Layers that take U from one tick of a stream to the next.
+    pub follow: &'a [Layer],
     /// Several starts, each of which goes through all layers; the result is the one that leaves the least unexplained.
     /// It jumps where two of them are equally good.
     pub careful: bool,
     /// Splits D^(−1/2) M D^(−1/2) with D = diag M, and scales back.
     pub correlation: bool,
+}
+
+/// What a stream keeps from one tick to the next.
+#[derive(Clone, Debug)]
+pub struct Track {
+    /// n×k, of the balanced matrix: its rows are in units of r_i √s, so that a change of a variance does not move them.
+    pub u: DMatrix<f64>,
+    /// The mean |R_ij| over i ≠ j that the last layer saw.
+    pub mean: f64,
+}
+
+/// A matrix as the layers see it.
+struct Balanced {
+    m: DMatrix<f64>,
+    known: DMatrix<f64>,
+    /// r_i √s: what row i of U is multiplied by in the end.
+    units: DVector<f64>,
 }
 
 /// Splits `m`, of which the lower triangle is read, into L of rank at most `k` and S.
@@ -52,6 +71,57 @@ impl Network<'_> {
     /// Splits `m`, of which the lower triangle is read, into L of rank at most `k` and S. An entry that is NaN is not
     /// known: L is complete, and S is NaN there.
     pub fn decompose(&self, m: &DMatrix<f64>, k: usize) -> Decomposition {
+        self.split(m, |m| self.factor(m, k))
+    }
+
+    /// The first tick of a stream: the same split, and what the next tick needs.
+    pub fn begin(&self, m: &DMatrix<f64>, k: usize) -> (Decomposition, Track) {
+        self.tick(m, k, |balanced| self.run(balanced, k, 1.0))
+    }
+
+    /// Another tick: U of the tick before goes through the layers that follow, on the new `m`. The first of them has no
+    /// momentum, and its thresholds are made with the mean |R_ij| of the tick before. A row of U of which nothing is
+    /// known any more becomes zero.
+    ///
+    /// A stream of the library also starts again from scratch now and then, and takes what is better; that is not part
+    /// of this.
+    pub fn follow(&self, m: &DMatrix<f64>, k: usize, track: &Track) -> (Decomposition, Track) {
+        self.tick(m, k, |balanced| {
+            let mut next = run_layers(balanced, track.clone(), self.follow);
+            for i in 0..m.nrows() {
+                if balanced.known.row(i).sum() == 0.0 {
+                    next.u.row_mut(i).fill(0.0);
+                }
+            }
+            next
+        })
+    }
+
+    /// A split by a U of the balanced matrix.
+    fn tick(
+        &self,
+        m: &DMatrix<f64>,
+        k: usize,
+        layers: impl FnOnce(&Balanced) -> Track,
+    ) -> (Decomposition, Track) {
+        let mut track = Track {
+            u: DMatrix::zeros(m.nrows(), k),
+            mean: 0.0,
+        };
+        let split = self.split(m, |m| {
+            let balanced = Balanced::new(m, k);
+            track = layers(&balanced);
+            DMatrix::from_diagonal(&balanced.units) * &track.u
+        });
+        (split, track)
+    }
+
+    /// L and S, where `factor` gives U of the matrix that the network sees.
+    fn split(
+        &self,
+        m: &DMatrix<f64>,
+        factor: impl FnOnce(&DMatrix<f64>) -> DMatrix<f64>,
+    ) -> Decomposition {
         let n = m.nrows();
         let m = DMatrix::from_fn(n, n, |i, j| m[(i.max(j), i.min(j))]);
         let u = if self.correlation {
@@ -60,9 +130,9 @@ impl Network<'_> {
             let correlation = DMatrix::from_fn(n, n, |i, j| {
                 (m[(i, j)] * inverse[i] * inverse[j]).clamp(-1.0, 1.0)
             });
-            DMatrix::from_diagonal(&units) * self.factor(&correlation, k)
+            DMatrix::from_diagonal(&units) * factor(&correlation)
         } else {
-            self.factor(&m, k)
+            factor(&m)
         };
         let l = &u * u.transpose();
         Decomposition { s: m - &l, l, u }
@@ -70,37 +140,47 @@ impl Network<'_> {
 
     /// U of a symmetric matrix, which is brought to unit scale and its rows to about the same size for that.
     fn factor(&self, m: &DMatrix<f64>, k: usize) -> DMatrix<f64> {
-        let scale = scale(m);
-        if scale == 0.0 {
-            return DMatrix::zeros(m.nrows(), k);
-        }
-        let known = known(m);
-        let normal = m.zip_map(&known, |m, known| if known > 0.0 { m / scale } else { 0.0 });
-        let sizes = row_sizes(&normal, &known, k);
-        let m = balanced(&normal, &sizes);
+        let balanced = Balanced::new(m, k);
         let u = if self.careful {
             let each = CAREFUL.map(|factor| {
-                let u = self.run(&m, &known, k, factor);
-                (unexplained(&m, &known, &u), u)
+                let u = self.run(&balanced, k, factor).u;
+                (unexplained(&balanced, &u), u)
             });
             let best = each
                 .into_iter()
                 .reduce(|best, x| if x.0 < best.0 { x } else { best });
             best.map_or_else(|| DMatrix::zeros(m.nrows(), k), |best| best.1)
         } else {
-            self.run(&m, &known, k, 1.0)
+            self.run(&balanced, k, 1.0).u
         };
-        scale.sqrt() * DMatrix::from_diagonal(&sizes) * u
+        DMatrix::from_diagonal(&balanced.units) * u
     }
 
     /// A start with bounds that are `factor` times the usual ones, and the layers.
-    fn run(&self, m: &DMatrix<f64>, known: &DMatrix<f64>, k: usize, factor: f64) -> DMatrix<f64> {
-        let mut u = start(&clipped(m, k, factor), k);
+    fn run(&self, balanced: &Balanced, k: usize, factor: f64) -> Track {
+        let from = |u| Track { u, mean: 0.0 };
+        let mut u = start(&clipped(&balanced.m, k, factor), k);
         // The start has taken holes for zeros.
-        if known.sum() < (m.nrows() * m.nrows()) as f64 {
-            u = run_layers(m, known, u, self.mend);
+        if balanced.known.sum() < balanced.known.len() as f64 {
+            u = run_layers(balanced, from(u), self.mend).u;
         }
-        run_layers(m, known, u, self.layers)
+        run_layers(balanced, from(u), self.layers)
+    }
+}
+
+impl Balanced {
+    fn new(m: &DMatrix<f64>, k: usize) -> Balanced {
+        let scale = scale(m);
+        let known = known(m);
+        // All zeros stay zeros.
+        let unit = scale.max(f64::MIN_POSITIVE);
+        let normal = m.zip_map(&known, |m, known| if known > 0.0 { m / unit } else { 0.0 });
+        let sizes = row_sizes(&normal, &known, k);
+        Balanced {
+            m: balanced(&normal, &sizes),
+            known,
+            units: scale.sqrt() * sizes,
+        }
     }
 }
 
@@ -138,35 +218,29 @@ fn units(m: &DMatrix<f64>) -> DVector<f64> {
 
 /// Σ |R_ij| over i ≠ j of a balanced matrix, where none counts with more than a share of a typical entry: how large an
 /// outlier is does not matter.
-fn unexplained(m: &DMatrix<f64>, known: &DMatrix<f64>, u: &DMatrix<f64>) -> f64 {
+fn unexplained(balanced: &Balanced, u: &DMatrix<f64>) -> f64 {
     let cut = CUT / bounds(u.ncols()).own;
-    let sizes = residual(m, known, u).map(|r| r.abs().min(cut));
+    let sizes = residual(balanced, u).map(|r| r.abs().min(cut));
     sizes.sum() - sizes.trace()
 }
 
 /// R = M − U Uᵀ, and zero where M is not known.
-fn residual(m: &DMatrix<f64>, known: &DMatrix<f64>, u: &DMatrix<f64>) -> DMatrix<f64> {
-    (m - u * u.transpose()).component_mul(known)
+fn residual(balanced: &Balanced, u: &DMatrix<f64>) -> DMatrix<f64> {
+    (&balanced.m - u * u.transpose()).component_mul(&balanced.known)
 }
 
 /// Layers one after the other, the first without momentum.
-fn run_layers(
-    m: &DMatrix<f64>,
-    known: &DMatrix<f64>,
-    start: DMatrix<f64>,
-    layers: &[Layer],
-) -> DMatrix<f64> {
-    let mut u = start;
+fn run_layers(balanced: &Balanced, start: Track, layers: &[Layer]) -> Track {
+    let Track { mut u, mut mean } = start;
     let mut previous = u.clone();
-    let mut mean = 0.0;
     for layer in layers {
-        let r = residual(m, known, &u);
-        let next = step(m, known, &r, mean, &u, &previous, layer);
-        mean = off_diagonal_mean(&r, known);
+        let r = residual(balanced, &u);
+        let next = step(balanced, &r, mean, &u, &previous, layer);
+        mean = off_diagonal_mean(&r, &balanced.known);
         previous = u;
         u = next;
     }
-    u
+    Track { u, mean }
 }
 
 /// s, by which M is divided: the mean variance. No entry of a positive semidefinite matrix exceeds its trace; for any
@@ -189,11 +263,10 @@ fn off_diagonal_mean(r: &DMatrix<f64>, known: &DMatrix<f64>) -> f64 {
 
 /// One layer: a damped step of iteratively reweighted least squares, row by row.
 ///
-/// `mean` is the mean |R_ij| that the layer before saw, zero for the first: a kernel can then weigh an
+/// `mean` is the mean |R_ij| that the layer before saw, zero for the first that there is: a kernel can then weigh an
 /// entry as soon as it has it.
 fn step(
-    m: &DMatrix<f64>,
-    known: &DMatrix<f64>,
+    Balanced { m, known, .. }: &Balanced,
     r: &DMatrix<f64>,
     mean: f64,
     u: &DMatrix<f64>,
@@ -253,3 +326,6 @@ fn step(
     }
     next
 }
+
+#[cfg(test)]
+mod tests;

@@ -112,6 +112,7 @@ fn specified(how: How, n: usize, k: usize, m: &[f64]) -> reference::Decompositio
     let network = reference::Network {
         layers: &layers,
         mend: &mend,
+        follow: &[],
         careful: how.careful,
         correlation: how.correlation,
     };
