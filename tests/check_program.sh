@@ -184,7 +184,7 @@ has "$work/results/results.json" '"pairs": "authors"'
 for name in windows accuracy distribution cost; do test -s "$work/results/figures/$name.png" -a -s "$work/results/figures/$name.svg"; done
 ok
 # Layers that follow a stream; the others stay what they are.
-follow=(train --follow own,own -n 8 -k 2 --steps 4 --every 2 --validation 100 --test 100 --out "$work/follow")
+follow=(train --follow own,own -n 10 -k 2 --steps 4 --every 2 --validation 100 --test 100 --out "$work/follow")
 "$denise" "${follow[@]}" > "$work/stdout" 2> /dev/null
 has "$work/stdout" 'simulated, window 60'
 "$denise" info "$work/follow/model.onnx" --follow > "$work/info"

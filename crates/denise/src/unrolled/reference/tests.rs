@@ -1,7 +1,8 @@
 //! What the specification promises of streams.
 
 use super::*;
-use crate::unrolled::File;
+use crate::unrolled::{CHECK, File};
+use crate::{Model, Options, Outputs, StreamOptions};
 use denise_data::matrices::covariance;
 use denise_data::random::Random;
 
@@ -96,4 +97,45 @@ fn nothing_but_zeros_gives_zeros() {
     let (split, track) = network.follow(&zeros, 2, &track);
     assert_eq!(split.l.amax(), 0.0);
     assert!(track.u.iter().all(|x| x.is_finite()));
+}
+
+/// Up to the tick at which a stream of the library starts from scratch as well.
+#[test]
+fn streams_of_the_library_do_what_is_specified() {
+    let file = File::builtin().unwrap();
+    let (n, k) = (9, 2);
+    let size = Options {
+        n,
+        k,
+        ..Options::default()
+    };
+    let model = Model::builtin(&size).unwrap();
+    let ends = [matrix(n, 11), matrix(n, 12)];
+    for correlation in [false, true] {
+        let network = Network {
+            correlation,
+            ..network(&file)
+        };
+        let options = StreamOptions {
+            correlation,
+            ..StreamOptions::default()
+        };
+        let mut stream = model.stream(&options).unwrap();
+        let (mut want, mut track) = network.begin(&ends[0], k);
+        for tick in 0..CHECK {
+            let share = tick as f64 / CHECK as f64;
+            let m = (1.0 - share) * &ends[0] + share * &ends[1];
+            if tick > 0 {
+                (want, track) = network.follow(&m, k, &track);
+            }
+            let mut l = vec![0.0; n * n];
+            let out = Outputs {
+                l: Some(&mut l),
+                ..Outputs::default()
+            };
+            stream.push_matrices(m.as_slice(), out).unwrap();
+            let error = (DMatrix::from_row_slice(n, n, &l) - &want.l).amax() / want.l.amax();
+            assert!(error < 1e-9, "tick {tick}: {error:e}");
+        }
+    }
 }
