@@ -3,7 +3,7 @@
 use super::decompose::Split;
 use super::input::Input;
 use super::model::Model;
-use denise::{Options, Outputs, Report, Status, Stream, StreamOptions};
+use denise::{Options, Outputs, Report, Status, StreamOptions};
 use denise_data::files::Stack;
 use denise_data::files::prices::Days;
 use std::error::Error;
@@ -207,7 +207,7 @@ mod tests {
             demean: true,
             ..StreamOptions::default()
         };
-        let mut live: Stream = model.stream(&live).unwrap();
+        let mut live = model.stream(&live).unwrap();
         let mut l = vec![0.0; n * n];
         let mut windows = followed.split.l.chunks_exact(n * n);
         for (day, returns) in returns.chunks_exact(n).enumerate() {

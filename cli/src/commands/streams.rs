@@ -3,6 +3,7 @@
 use super::model::Model;
 use super::robustness::Assets;
 use crate::evaluate::Format;
+use crate::robustness::Open;
 use crate::streams::{self, Estimate, Path as OfPair, Returns, Row};
 use denise_data::files::prices::{self, Input, Missing, Table};
 use std::error::Error;
@@ -35,8 +36,7 @@ pub fn measure(model: &Model, path: &Path, assets: &Assets) -> Result<Measured, 
         [Some(a), Some(b)] => (a, b),
         _ => (0, n - 1),
     };
-    let open: &dyn Fn(&denise::Options) -> Result<denise::Model, Box<dyn Error>> =
-        &|options| model.open_for(options);
+    let open: Open<'_> = &|options| model.open_for(options);
     let returns = of(&table, n)?;
     let mut rows = Vec::new();
     let mut first = None;

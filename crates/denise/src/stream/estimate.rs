@@ -149,17 +149,27 @@ impl Estimate {
         if !complete && self.even {
             self.spread();
         }
+        // Only widths that the instruction set has: see `Engine::side_by_side`.
         match isa {
-            Isa::Portable(simd) => {
-                Vectors::<<f64 as Real>::Portable>::new(simd).vectorize(
-                    #[inline(always)]
-                    || self.advance(m),
-                );
-            }
+            Isa::Portable(simd) => Vectors::<<f64 as Real>::Portable>::new(simd).vectorize(
+                #[inline(always)]
+                || match self.width {
+                    #[cfg(any(test, not(target_arch = "x86_64")))]
+                    4 => self.advance::<4>(m),
+                    1 => self.advance::<1>(m),
+                    _ => self.advance_uneven(m),
+                },
+            ),
             #[cfg(target_arch = "x86_64")]
             Isa::Avx2(simd) => Vectors::<<f64 as Real>::Avx2>::new(simd).vectorize(
                 #[inline(always)]
-                || self.advance(m),
+                || match self.width {
+                    8 => self.advance::<8>(m),
+                    1 => self.advance::<1>(m),
+                    #[cfg(test)]
+                    4 => self.advance::<4>(m),
+                    _ => self.advance_uneven(m),
+                },
             ),
         }
         for ticks in &mut self.ticks {
@@ -241,29 +251,17 @@ impl Estimate {
         self.even = false;
     }
 
-    /// A tick. Widths are constants, so that loops over streams, or over pairs of one stream, are vectors.
+    /// A tick. The width is a constant, so that loops over streams, or over pairs of one stream, are vectors.
     #[inline(always)]
-    fn advance(&mut self, m: &mut [f64]) {
-        match self.width {
-            1 => self.advance_by::<1>(m),
-            4 => self.advance_by::<4>(m),
-            8 => self.advance_by::<8>(m),
-            _ => self.advance_by::<16>(m),
-        }
-    }
-
-    #[inline(always)]
-    fn advance_by<const W: usize>(&mut self, m: &mut [f64]) {
+    fn advance<const W: usize>(&mut self, m: &mut [f64]) {
         if let Memory::Window(window) = self.plan.memory {
             self.exchange_ticks::<W>(window);
         }
         match (self.even, self.plan.memory) {
             (true, Memory::Decay(decay)) => self.decay_even::<W>(decay, m),
             (true, Memory::Window(window)) => self.window_even::<W>(window, m),
-            (false, _) => {
-                self.advance_uneven::<W>();
-                self.estimate_uneven::<W>(m);
-            }
+            // In its own function, and not for every width: it is much code, and slow for other reasons.
+            (false, _) => self.advance_uneven(m),
         }
     }
 
@@ -271,8 +269,8 @@ impl Estimate {
     #[inline(always)]
     fn shares<const W: usize>(&self) -> [f64; W] {
         let mut shares = [0.0; W];
-        for l in 0..W {
-            shares[l] = 1.0 / self.weight[l];
+        for (share, weight) in shares.iter_mut().zip(&self.weight) {
+            *share = 1.0 / weight;
         }
         shares
     }
@@ -349,9 +347,9 @@ impl Estimate {
     }
 
     /// The same where some pairs have been seen less often than others.
-    #[inline(always)]
-    fn advance_uneven<const W: usize>(&mut self) {
-        let n = self.plan.n;
+    #[inline(never)]
+    fn advance_uneven(&mut self, m: &mut [f64]) {
+        let (n, width) = (self.plan.n, self.width);
         let decay = match self.plan.memory {
             Memory::Decay(decay) => decay,
             Memory::Window(_) => 1.0,
@@ -367,19 +365,19 @@ impl Estimate {
         if let Memory::Window(window) = self.plan.memory {
             known(&mut self.gone, &mut self.gone_known);
             // What a stream has not seen yet has not gone.
-            for gone in self.gone_known.chunks_exact_mut(W) {
-                for l in 0..W {
-                    if self.ticks[l] < window as u64 {
-                        gone[l] = 0.0;
+            for gone in self.gone_known.chunks_exact_mut(width) {
+                for (gone, &ticks) in gone.iter_mut().zip(&self.ticks) {
+                    if ticks < window as u64 {
+                        *gone = 0.0;
                     }
                 }
             }
         }
         for i in 0..n {
             for j in 0..=i {
-                let pair = (i * (i + 1) / 2 + j) * W;
-                for l in 0..W {
-                    let (a, b) = (i * W + l, j * W + l);
+                let pair = (i * (i + 1) / 2 + j) * width;
+                for l in 0..width {
+                    let (a, b) = (i * width + l, j * width + l);
                     let seen = self.now_known[a] * self.now_known[b];
                     let product = self.now[a] * self.now[b];
                     let at = pair + l;
@@ -404,9 +402,9 @@ impl Estimate {
         if self.plan.demean {
             for place in 0..n * n {
                 let (i, j) = (place / n, place % n);
-                for l in 0..W {
-                    let (a, b) = (i * W + l, j * W + l);
-                    let at = place * W + l;
+                for l in 0..width {
+                    let (a, b) = (i * width + l, j * width + l);
+                    let at = place * width + l;
                     let new = self.now[a] * self.now_known[b];
                     if windowed {
                         let gone = self.gone[a] * self.gone_known[b];
@@ -416,6 +414,13 @@ impl Estimate {
                         let decay = if seen > 0.0 { decay } else { 1.0 };
                         self.totals[at] = self.totals[at] * decay + new;
                     }
+                }
+            }
+        }
+        for i in 0..n {
+            for j in 0..=i {
+                for l in 0..width {
+                    m[(i * n + j) * width + l] = self.pair(i, j, l);
                 }
             }
         }
@@ -452,22 +457,10 @@ impl Estimate {
         }
     }
 
-    #[inline(always)]
-    fn estimate_uneven<const W: usize>(&self, m: &mut [f64]) {
-        let n = self.plan.n;
-        for i in 0..n {
-            for j in 0..=i {
-                for l in 0..W {
-                    m[(i * n + j) * W + l] = self.pair(W, i, j, l);
-                }
-            }
-        }
-    }
-
     /// The covariance of one pair, j ≤ i, whether its stream is even or not; with the arithmetic of all others.
     #[inline(always)]
-    fn pair(&self, width: usize, i: usize, j: usize, l: usize) -> f64 {
-        let n = self.plan.n;
+    fn pair(&self, i: usize, j: usize, l: usize) -> f64 {
+        let (n, width) = (self.plan.n, self.width);
         let windowed = !self.sum_rest.is_empty();
         let at = (i * (i + 1) / 2 + j) * width + l;
         let weight = if self.even {
@@ -507,7 +500,7 @@ impl Estimate {
         let n = self.plan.n;
         for i in 0..n {
             for j in 0..=i {
-                let x = self.pair(self.width, i, j, l);
+                let x = self.pair(i, j, l);
                 (m[i * n + j], m[j * n + i]) = (x, x);
             }
         }

@@ -93,8 +93,8 @@ impl StreamOptions {
                 "window is {window} and half_life is {half_life}: one of them must be 0"
             ));
         }
-        // NaN is not above either.
-        if half_life != 0.0 && !(half_life >= 0.1 && half_life <= 1e9) {
+        // NaN is in no range.
+        if half_life != 0.0 && !(0.1..=1e9).contains(&half_life) {
             return refuse(format_args!(
                 "half_life is {half_life}; it must be 0.1 to 1e9, or 0 for {HALF_LIFE}"
             ));

@@ -96,7 +96,7 @@ fn estimates_are_those_of_a_recomputation() {
             let mut past = vec![Vec::new(); width];
             let (mut sound, mut m) = (vec![true; width], vec![0.0; 25 * width]);
             for tick in 0..160 {
-                let mut returns = Vec::new();
+                let mut returns: Vec<f64> = Vec::new();
                 for past in &mut past {
                     let market = random.normal();
                     let row: Vec<f64> = (0..5)

@@ -1,7 +1,7 @@
 //! A factor turned to another one. L = UUᵀ is the same for U and for U times any rotation, so where a stream starts
 //! again the new U is given in the rotation that is nearest to the old one: no column flips, and none changes places.
 
-use super::canonical::eigenvectors;
+use super::canonical::{eigenvectors, longest_first};
 use crate::simd::Real;
 use crate::size::MAX_K;
 
@@ -13,9 +13,7 @@ const ORTHOGONAL: f64 = 1e-15;
 /// Turns `u`, n×k and row-major, so that ‖u − `old`‖_F is least.
 pub(super) fn align<F: Real>(k: usize, u: &mut [F], old: &[F]) {
     match k {
-        1..=3 => turn_to::<F, 3>(k, u, old),
-        4 | 5 => turn_to::<F, 5>(k, u, old),
-        6..=10 => turn_to::<F, 10>(k, u, old),
+        1..=5 => turn_to::<F, 5>(k, u, old),
         _ => turn_to::<F, MAX_K>(k, u, old),
     }
 }
@@ -70,8 +68,7 @@ fn polar<const MOST: usize>(k: usize, c: &[[f64; MOST]; MOST]) -> [[f64; MOST]; 
     }
     // The rows of v are the columns of V.
     let v = eigenvectors(k, &mut gram, ORTHOGONAL);
-    let mut order: [usize; MOST] = core::array::from_fn(|a| a);
-    order[..k].sort_unstable_by(|&a, &b| gram[b][b].total_cmp(&gram[a][a]).then(a.cmp(&b)));
+    let order = longest_first(k, &gram);
     let mut w = [[0.0; MOST]; MOST];
     for at in 0..k {
         let direction = &v[order[at]];

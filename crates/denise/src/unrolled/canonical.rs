@@ -55,9 +55,7 @@ fn turn_to_canonical<F: Real, const MOST: usize>(k: usize, u: &mut [F]) {
         _ => ORTHOGONAL_F64,
     };
     let v = eigenvectors(k, &mut gram, orthogonal);
-    // Longest first; of equal ones the one that was first.
-    let mut order: [usize; MOST] = core::array::from_fn(|a| a);
-    order[..k].sort_unstable_by(|&a, &b| gram[b][b].total_cmp(&gram[a][a]).then(a.cmp(&b)));
+    let order = longest_first(k, &gram);
     let mut largest = [0.0_f64; MOST];
     for row in u.chunks_exact_mut(k) {
         let mut old = [0.0; MOST];
@@ -114,6 +112,23 @@ pub(super) fn eigenvectors<const MOST: usize>(
         }
     }
     v
+}
+
+/// The places of the diagonal's entries, the largest first; of equal ones the one that was first.
+pub(super) fn longest_first<const MOST: usize>(
+    k: usize,
+    gram: &[[f64; MOST]; MOST],
+) -> [usize; MOST] {
+    let mut order: [usize; MOST] = core::array::from_fn(|a| a);
+    // By insertion: there are few, and the standard library's sort is much code.
+    for end in 1..k {
+        let mut at = end;
+        while at > 0 && gram[order[at]][order[at]] > gram[order[at - 1]][order[at - 1]] {
+            order.swap(at, at - 1);
+            at -= 1;
+        }
+    }
+    order
 }
 
 /// Rotates rows and columns a and b so that entry (a, b) becomes zero.
