@@ -4,6 +4,7 @@
 
 mod matrices;
 mod measure;
+mod streams;
 
 use denise::{
     DENISE_FLAG_MISSING, DENISE_OK, denise_decompose_batch, denise_free, denise_kernel,
@@ -319,4 +320,5 @@ fn main() {
             );
         }
     }
+    streams::print();
 }
