@@ -1,5 +1,6 @@
-/* Everything that threads may do at once, for ThreadSanitizer: calls in both precisions on one handle that has threads of
- * its own, aligned and not; handles that come and go; classical methods. Results are compared with those of one thread. */
+/* Everything that threads may do at once, for ThreadSanitizer: calls in both precisions on one handle that has threads
+ * of its own, aligned and not; handles that come and go; streams; classical methods. Results are compared with those of
+ * one thread. */
 #include <denise.h>
 
 #include <pthread.h>
@@ -52,15 +53,36 @@ static void twice(const denise_model *model) {
   free(s);
 }
 
+/* Ticks of a stream of its own, from the model that all share. */
+static void follow(void) {
+  denise_stream_options options;
+  denise_stream_options_init(&options, sizeof options);
+  options.streams = COUNT;
+  denise_stream *stream = NULL;
+  MUST(denise_stream_new(shared, &options, &stream) == DENISE_OK);
+  float *l = malloc(sizeof l32), *s = malloc(sizeof s32);
+  MUST(l != NULL && s != NULL);
+  /* At its first split a stream starts from scratch: up to a rotation of U that is what a batch gives. */
+  MUST(denise_stream_push_matrices(stream, m32, NULL, l, s, NULL) == DENISE_OK);
+  for (size_t at = 0; at < COUNT * SIZE; at++) {
+    MUST(l[at] - l32[at] < 1e-4F && l32[at] - l[at] < 1e-4F);
+  }
+  MUST(denise_stream_push_matrices(stream, m32, NULL, l, s, NULL) == DENISE_OK);
+  free(l);
+  free(s);
+  denise_stream_free(stream);
+}
+
 static void *caller(void *argument) {
   const size_t number = *(const size_t *)argument;
   double *l = malloc(4 * SIZE * sizeof *l);
   MUST(l != NULL);
   for (size_t round = 0; round < ROUNDS; round++) {
-    switch ((number + round) % 4) {
+    switch ((number + round) % 5) {
       case 0: single(shared, 0); break;
       case 1: twice(shared); break;
       case 2: single(shared, round % 5 == 0 ? 1 : 0); break;
+      case 3: follow(); break;
       default: {
         denise_model *own = load(1, 2);
         single(own, 0);
