@@ -3,9 +3,8 @@
 use crate::measure::median;
 use denise::{
     DENISE_OK, denise_decompose_batch, denise_free, denise_load, denise_model, denise_options,
-    denise_options_init, denise_stream, denise_stream_covariance_f64,
-    denise_stream_free, denise_stream_new, denise_stream_options, denise_stream_options_init,
-    denise_stream_push,
+    denise_options_init, denise_stream, denise_stream_covariance_f64, denise_stream_free,
+    denise_stream_new, denise_stream_options, denise_stream_options_init, denise_stream_push,
 };
 use denise_rust::Report;
 use std::mem::MaybeUninit;

@@ -272,9 +272,9 @@ void states() {
   CHECK(throws(status::format, "damaged", [&] { stream.restore(damaged); }));
   CHECK(throws(status::format, "damaged", [&] { stream.restore(none); }));
   CHECK(throws(status::shape, "streams", [&] { stream.restore(one); }));
-  CHECK(throws(status::argument, "stream 11", [&] { stream.restore(count, one); }));
-  CHECK(throws(status::argument, "stream 11", [&] { stream.reset(count); }));
-  CHECK(throws(status::argument, "stream 11", [&] { (void)stream.save(count); }));
+  CHECK(throws(status::argument, "no such stream", [&] { stream.restore(count, one); }));
+  CHECK(throws(status::argument, "no such stream", [&] { stream.reset(count); }));
+  CHECK(throws(status::argument, "no such stream", [&] { (void)stream.save(count); }));
   CHECK(stream.save() == state);
   stream.reset();
   stream.restore(state);

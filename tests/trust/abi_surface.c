@@ -32,3 +32,36 @@ denise_status denise_solve_batch(int32_t method, uint32_t n, uint32_t k, double 
                                  double *l, double *s) {
   return 0;
 }
+void denise_stream_options_init(denise_stream_options *options, size_t struct_size) {}
+denise_status denise_stream_new(const denise_model *model, const denise_stream_options *options,
+                                denise_stream **stream) {
+  return 0;
+}
+void denise_stream_free(denise_stream *stream) {}
+denise_status denise_stream_push(denise_stream *stream, const float *returns, float *u, float *l, float *s,
+                                 denise_report *reports) {
+  return 0;
+}
+denise_status denise_stream_push_f64(denise_stream *stream, const double *returns, double *u, double *l, double *s,
+                                     denise_report *reports) {
+  return 0;
+}
+denise_status denise_stream_push_matrices(denise_stream *stream, const float *m, float *u, float *l, float *s,
+                                          denise_report *reports) {
+  return 0;
+}
+denise_status denise_stream_push_matrices_f64(denise_stream *stream, const double *m, double *u, double *l, double *s,
+                                              denise_report *reports) {
+  return 0;
+}
+denise_status denise_stream_covariance_f64(const denise_stream *stream, double *m) { return 0; }
+size_t denise_stream_state_size(const denise_stream *stream) { return 0; }
+denise_status denise_stream_save(const denise_stream *stream, void *state, size_t size) { return 0; }
+denise_status denise_stream_restore(denise_stream *stream, const void *state, size_t size) { return 0; }
+denise_status denise_stream_reset(denise_stream *stream) { return 0; }
+size_t denise_stream_state_size_one(const denise_stream *stream) { return 0; }
+denise_status denise_stream_save_one(const denise_stream *stream, size_t which, void *state, size_t size) { return 0; }
+denise_status denise_stream_restore_one(denise_stream *stream, size_t which, const void *state, size_t size) {
+  return 0;
+}
+denise_status denise_stream_reset_one(denise_stream *stream, size_t which) { return 0; }

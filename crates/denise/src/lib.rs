@@ -30,7 +30,7 @@
 //! - `status`, `memory`, `wire` and `size`: errors, memory that may not be there, protobuf, limits.
 //! - `simd`: vectors and instruction sets. `batch`: matrices and where their results go, cut in one place.
 //! - `thread`, `pool` and `workspaces`: the threads and the memory of a model. `options`: what it is loaded for.
-//!   `network`: what a model asks of a network.
+//!   `network`: what a model asks of a network. `tick`: a tick of streams. `checksum`: whether bytes are what they were.
 //! - `eigen`: the symmetric eigensolver. [`classical`]: methods to compare with.
 //! - [`unrolled`]: the network: its specification in code, its weights, its kernels. [`dense`]: the other kind of
 //!   network, stacks of dense layers, such as the paper's.
@@ -62,6 +62,7 @@ mod size;
 mod status;
 mod stream;
 mod thread;
+mod tick;
 pub mod unrolled;
 mod wire;
 mod workspaces;

@@ -3,7 +3,7 @@
 use crate::batch::{Batch, Outputs};
 use crate::dense;
 use crate::memory::boxed;
-use crate::network::{Follow, Followers, Network};
+use crate::network::{Follow, Follower, Network};
 use crate::options::Options;
 use crate::pool::Pool;
 use crate::size::{DEFAULT_K, DEFAULT_N, check_size};
@@ -151,8 +151,8 @@ impl Model {
     }
 
     /// What a stream needs of the network.
-    pub(crate) fn followers(&self, correlation: bool) -> Result<Followers, Error> {
-        self.network.followers(correlation)
+    pub(crate) fn follower(&self, correlation: bool) -> Result<Box<dyn Follower>, Error> {
+        self.network.follower(correlation)
     }
 
     /// Splits every matrix of `m` (n×n each, row-major, lower triangle read) into L + S.

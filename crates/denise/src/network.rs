@@ -3,7 +3,7 @@
 use crate::batch::Batch;
 use crate::simd::{Isa, Real};
 use crate::status::{Error, Status};
-use crate::unrolled::{Follower, Tick};
+use crate::tick::Tick;
 use core::ffi::CStr;
 
 /// A network for one n and k, with working memory for as many calls at once as it was made for.
@@ -19,39 +19,42 @@ pub(crate) trait Network: Send + Sync {
     /// How many matrices of a batch a thread should take at a time, if so many threads share it.
     fn share(&self, count: usize, threads: usize) -> usize;
     /// What a stream needs of it. Splits correlation matrices if that is asked for here, or was when it was made.
-    fn followers(&self, _correlation: bool) -> Result<Followers, Error> {
+    fn follower(&self, _correlation: bool) -> Result<Box<dyn Follower>, Error> {
         let message =
             "dense networks cannot follow a stream: take the built-in network, or one of its kind";
         Err(Error::new(Status::Unsupported, message))
     }
 }
 
-/// A network for a stream, in both precisions.
-pub(crate) struct Followers {
-    pub(crate) isa: Isa,
+/// A network for a stream, in both precisions, with working memory of its own.
+pub(crate) trait Follower: Send + Sync {
+    /// The instruction set it runs on.
+    fn isa(&self) -> Isa;
     /// Whether NaN in a caller's matrix is an entry that is not known.
-    pub(crate) missing: bool,
-    pub(crate) single: Follower<f32>,
-    pub(crate) double: Follower<f64>,
+    fn missing(&self) -> bool;
+    /// How many streams are best kept side by side.
+    fn side_by_side(&self) -> usize;
+    /// A number that tells networks apart.
+    fn fingerprint(&self) -> u64;
+    /// A tick.
+    fn follow_f32(&mut self, tick: Tick<'_, f32>);
+    /// The same in double precision.
+    fn follow_f64(&mut self, tick: Tick<'_, f64>);
 }
 
 /// What of a stream depends on the precision.
 pub(crate) trait Follow: Real {
-    fn follow(followers: &mut Followers, tick: Tick<'_, Self>);
+    fn follow(follower: &mut dyn Follower, tick: Tick<'_, Self>);
 }
 
 impl Follow for f32 {
-    fn follow(followers: &mut Followers, tick: Tick<'_, f32>) {
-        let own = &mut followers.single;
-        own.engine
-            .follow(followers.isa, &mut own.workspace, &mut own.tables, tick);
+    fn follow(follower: &mut dyn Follower, tick: Tick<'_, f32>) {
+        follower.follow_f32(tick);
     }
 }
 
 impl Follow for f64 {
-    fn follow(followers: &mut Followers, tick: Tick<'_, f64>) {
-        let own = &mut followers.double;
-        own.engine
-            .follow(followers.isa, &mut own.workspace, &mut own.tables, tick);
+    fn follow(follower: &mut dyn Follower, tick: Tick<'_, f64>) {
+        follower.follow_f64(tick);
     }
 }

@@ -5,13 +5,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// From the bottom up. A room may use those that stand before it.
-const ROOMS: [&str; 18] = [
+const ROOMS: [&str; 21] = [
     "status",
     "memory",
     "wire",
+    "checksum",
     "size",
     "simd",
     "batch",
+    "tick",
     "thread",
     "pool",
     "workspaces",
@@ -22,6 +24,7 @@ const ROOMS: [&str; 18] = [
     "unrolled",
     "dense",
     "model",
+    "stream",
     "onnx",
     "load",
 ];

@@ -10,7 +10,7 @@
 //! With exponential weights errors of rounding fade as fast as returns do. In a moving window they would stay, so its
 //! sums have two parts, and the second collects what rounding takes from the first (Knuth's exact addition).
 
-use super::state::{Reader, Writer};
+use super::bytes::{Reader, Writer};
 use crate::memory::filled;
 use crate::simd::{Isa, Real, Vectors};
 use crate::status::Error;

@@ -1,8 +1,9 @@
 //! Streams: returns in, a split that moves as little as it must.
 //!
-//! - `estimate`: the covariance, from returns. `state`: a stream as bytes. `options`: what a stream is made for.
+//! - `estimate`: the covariance, from returns. `state` and `bytes`: a stream as bytes. `options`: what a stream is made for.
 //! - What follows U from tick to tick is the network's: `unrolled/follow.rs`.
 
+mod bytes;
 mod estimate;
 mod options;
 mod state;
@@ -12,10 +13,10 @@ pub use options::StreamOptions;
 use crate::batch::{Batch, Outputs, Report};
 use crate::memory::filled;
 use crate::model::{Element, Model};
-use crate::network::Followers;
+use crate::network::Follower;
 use crate::simd::Real;
 use crate::status::{Error, Status};
-use crate::unrolled::{Matrices, Side, Tick, Track};
+use crate::tick::{Matrices, Side, Tick, Track};
 use estimate::Estimate;
 use options::Settled;
 
@@ -40,7 +41,7 @@ use options::Settled;
 /// ```
 pub struct Stream {
     settled: Settled,
-    followers: Followers,
+    follower: Box<dyn Follower>,
     groups: Vec<Group>,
     /// The covariances of one group, side by side.
     m: Vec<f64>,
@@ -65,8 +66,8 @@ impl Model {
     pub fn stream(&self, options: &StreamOptions) -> Result<Stream, Error> {
         let n = self.n();
         let settled = options.settle(n, self.k())?;
-        let followers = self.followers(options.correlation)?;
-        let width = followers.single.engine.side_by_side(followers.isa);
+        let follower = self.follower(options.correlation)?;
+        let width = follower.side_by_side();
         // Asked for at once: a system that promises more than it has would give it piece by piece, and end the process
         // when it is used.
         let enough = settled.streams.saturating_mul(settled.bytes_of_one());
@@ -84,7 +85,7 @@ impl Model {
         }
         Ok(Stream {
             settled,
-            followers,
+            follower,
             groups,
             m: filled(n * n * width, 0.0)?,
         })
@@ -120,7 +121,7 @@ impl Stream {
             return Err(wrong_length("returns", returns.len(), count * n));
         }
         let mut rest = Batch::outputs(n, self.k(), count, out)?;
-        let isa = self.followers.isa;
+        let isa = self.follower.isa();
         let (mut first, mut all) = (0, Ok(()));
         for group in &mut self.groups {
             let returns = &returns[first * n..][..group.count * n];
@@ -154,7 +155,7 @@ impl Stream {
                     missing: true,
                     out,
                 };
-                F::follow(&mut self.followers, tick);
+                F::follow(&mut *self.follower, tick);
             }
             for l in (0..group.count).filter(|&l| !group.wanted[l]) {
                 if !group.sound[l] {
@@ -177,7 +178,7 @@ impl Stream {
     /// is, and there is no warm-up. NaN is an error, or an entry that is not known if the model was made with
     /// [`crate::Options::missing`]. A stream whose matrix is not finite stays where it was.
     pub fn push_matrices<F: Element>(&mut self, m: &[F], out: Outputs<'_, F>) -> Result<(), Error> {
-        let (n, missing) = (self.n(), self.followers.missing);
+        let (n, missing) = (self.n(), self.follower.missing());
         if m.len() != self.streams() * n * n {
             return Err(wrong_length("m", m.len(), self.streams() * n * n));
         }
@@ -200,7 +201,7 @@ impl Stream {
                 missing,
                 out: again(&mut own.out),
             };
-            F::follow(&mut self.followers, tick);
+            F::follow(&mut *self.follower, tick);
             for l in (0..group.count).filter(|&l| !group.wanted[l]) {
                 let first_bad = own.first_bad(l, missing);
                 own.mark_not_finite(l, first_bad);

@@ -11,6 +11,7 @@
 //!
 //! The state of one stream among many is laid out like that of a single stream, so it may go on alone, or elsewhere.
 
+use super::bytes::{Reader, Writer};
 use super::estimate::Estimate;
 use super::{Group, Stream};
 use crate::checksum::checksum;
@@ -96,7 +97,7 @@ impl Stream {
         let settled = &self.settled;
         let pair = |low: usize, high: usize| low as u64 | (high as u64) << 32;
         [
-            self.followers.double.engine.fingerprint(),
+            self.follower.fingerprint(),
             pair(settled.plan.n, settled.k),
             pair(streams, settled.window),
             pair(
@@ -164,44 +165,6 @@ fn room(state: &mut [u8], size: usize) -> Result<&mut [u8], Error> {
 fn seal(state: &mut [u8]) {
     let (body, end) = state.split_at_mut(state.len() - CHECKSUM);
     end.copy_from_slice(&checksum(body.iter().copied()).to_le_bytes());
-}
-
-/// Writes to the front of what is left.
-pub(super) struct Writer<'a>(&'a mut [u8]);
-
-impl Writer<'_> {
-    fn bytes(&mut self, bytes: &[u8]) {
-        let (here, rest) = core::mem::take(&mut self.0).split_at_mut(bytes.len());
-        here.copy_from_slice(bytes);
-        self.0 = rest;
-    }
-
-    pub(super) fn word(&mut self, word: u64) {
-        self.bytes(&word.to_le_bytes());
-    }
-
-    pub(super) fn number(&mut self, x: f64) {
-        self.word(x.to_bits());
-    }
-}
-
-/// Reads from the front of what is left; lengths have been checked.
-pub(super) struct Reader<'a>(&'a [u8]);
-
-impl Reader<'_> {
-    pub(super) fn word(&mut self) -> u64 {
-        match self.0.split_first_chunk() {
-            Some((word, rest)) => {
-                self.0 = rest;
-                u64::from_le_bytes(*word)
-            }
-            None => 0,
-        }
-    }
-
-    pub(super) fn number(&mut self) -> f64 {
-        f64::from_bits(self.word())
-    }
 }
 
 impl Group {

@@ -4,7 +4,6 @@
 use super::DIRECTION;
 use super::buffers::{Buffers, Workspace, width};
 use super::canonical::canonical;
-use super::follow::{Matrices, Tables, Tick, Track};
 use super::forward::{Weights, forward, forward_careful};
 use super::lanes::Lanes;
 use super::layers::{Curvature, Layer, Stages};
@@ -13,7 +12,7 @@ use super::omega::omega;
 use super::rank::by_rank_to;
 use super::report::report;
 use super::scale::Scale;
-use super::shape::{Layout, Shape, Side};
+use super::shape::{Layout, Shape};
 use super::single::Single;
 use super::{Bounds, bounds, units};
 use crate::batch::{Batch, Outputs, Report};
@@ -27,7 +26,7 @@ use core::ffi::CStr;
 const LANES_MEMORY: usize = 384 << 10;
 
 /// Lanes of the widest vectors that the kernels are tested with.
-const WIDEST: usize = 16;
+pub(super) const WIDEST: usize = 16;
 
 /// The network for one n and k in one precision.
 pub(crate) struct Engine<F> {
@@ -118,105 +117,6 @@ impl<F: Real> Engine<F> {
         }
     }
 
-    /// Values that [`Tables`] need.
-    pub(crate) fn tables_len(&self) -> usize {
-        self.n * (self.n + 2 * WIDEST * self.k)
-    }
-
-    /// Moves streams that are side by side on by a tick: see [`Tick`].
-    pub(crate) fn follow(
-        &self,
-        isa: Isa,
-        workspace: &mut Workspace<F>,
-        tables: &mut [F],
-        tick: Tick<'_, F>,
-    ) {
-        match isa {
-            Isa::Portable(simd) => {
-                self.follow_on(Vectors::<F::Portable>::new(simd), workspace, tables, tick);
-            }
-            #[cfg(target_arch = "x86_64")]
-            Isa::Avx2(simd) => {
-                self.follow_on(Vectors::<F::Avx2>::new(simd), workspace, tables, tick);
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn follow_on<V: Vector<Scalar = F>>(
-        &self,
-        vectors: Vectors<V>,
-        workspace: &mut Workspace<F>,
-        tables: &mut [F],
-        tick: Tick<'_, F>,
-    ) {
-        let Tick {
-            matrices,
-            track,
-            wanted,
-            missing,
-            out,
-        } = tick;
-        let lanes = track.width > 1 && self.lanes_fit(vectors);
-        let (given, estimated) = match matrices {
-            Matrices::Given(m) => (Some(m), None),
-            Matrices::Estimated(m) => (None, Some(m)),
-        };
-        let mut rest = Batch {
-            n: self.n,
-            k: self.k,
-            count: wanted.len(),
-            m: given,
-            out,
-        };
-        let (matrix, factors) = tables.split_at_mut(self.n * self.n);
-        let mut first = track.first;
-        for wanted in wanted.chunks_mut(if lanes { V::W } else { 1 }) {
-            let group = rest.take(wanted.len());
-            let at = Side {
-                values: &[][..],
-                width: track.width,
-                first,
-            };
-            let tick = Tick {
-                matrices: match estimated {
-                    Some(m) => Matrices::Estimated(Side {
-                        values: m.values,
-                        ..at
-                    }),
-                    None => Matrices::Given(group.m.unwrap_or(&[])),
-                },
-                track: Track {
-                    u: &mut *track.u,
-                    mean: &mut *track.mean,
-                    splits: &mut *track.splits,
-                    width: track.width,
-                    first,
-                },
-                wanted,
-                missing,
-                out: group.out,
-            };
-            let tables = Tables {
-                matrix: &mut *matrix,
-                factors: &mut *factors,
-            };
-            let memory = workspace.vectors::<V>();
-            first += tick.wanted.len();
-            if worthwhile::<V>() && lanes {
-                vectors.vectorize(
-                    #[inline(always)]
-                    || self.follow_group(self.lanes(vectors), memory, tables, tick),
-                );
-            } else {
-                vectors.vectorize(
-                    #[inline(always)]
-                    || self.follow_group(self.single(vectors), memory, tables, tick),
-                );
-            }
-        }
-    }
-
     /// The same again. Entries may be missing in every tick of a stream.
     pub(crate) fn for_streams(&self, correlation: bool) -> Result<Engine<F>, Error> {
         fn copied<T: Clone>(from: &[T]) -> Result<Vec<T>, Error> {
@@ -265,6 +165,10 @@ impl<F: Real> Engine<F> {
         checksum(bytes.chain(correlation))
     }
 
+    pub(super) fn n(&self) -> usize {
+        self.n
+    }
+
     pub(super) fn k(&self) -> usize {
         self.k
     }
@@ -299,15 +203,15 @@ impl<F: Real> Engine<F> {
         }
     }
 
-    fn lanes<V: Vector<Scalar = F>>(&self, vectors: Vectors<V>) -> Lanes<V> {
+    pub(super) fn lanes<V: Vector<Scalar = F>>(&self, vectors: Vectors<V>) -> Lanes<V> {
         Lanes { n: self.n, vectors }
     }
 
-    fn single<V: Vector<Scalar = F>>(&self, vectors: Vectors<V>) -> Single<V> {
+    pub(super) fn single<V: Vector<Scalar = F>>(&self, vectors: Vectors<V>) -> Single<V> {
         Single { n: self.n, vectors }
     }
 
-    fn lanes_fit<V: Vector<Scalar = F>>(&self, vectors: Vectors<V>) -> bool {
+    pub(super) fn lanes_fit<V: Vector<Scalar = F>>(&self, vectors: Vectors<V>) -> bool {
         let memory = Buffers::len(self.lanes(vectors), self.k) * size_of::<F>();
         worthwhile::<V>() && memory <= LANES_MEMORY
     }
@@ -567,7 +471,7 @@ fn mark_bad<F: Real>(group: &mut Batch<'_, F>, first_bad: [u32; WIDEST]) {
 
 /// Whether the lanes shape is. Two lanes gain little over the single shape and cost as much code as eight. So do four
 /// on SSE2, for machines older than AVX2. Tests try them all.
-const fn worthwhile<V: Vector>() -> bool {
+pub(super) const fn worthwhile<V: Vector>() -> bool {
     let sse2 = cfg!(target_arch = "x86_64") && size_of::<V>() <= 16;
     (V::W > 2 && !sse2) || cfg!(test)
 }

@@ -5,54 +5,23 @@
 
 use super::align::align;
 use super::balance::{balance, restore};
-use super::buffers::Buffers;
+use super::buffers::{Buffers, Workspace};
 use super::canonical::canonical;
-use super::engine::{Engine, Ready};
+use super::engine::{Engine, Ready, WIDEST, worthwhile};
 use super::forward::{note_variances, run, run_layers};
 use super::missing::Holes;
 use super::report::last_step;
 use super::rows;
-use super::shape::{Shape, Side};
-use crate::batch::Outputs;
-use crate::simd::{Real, Vector, Vectors};
+use super::shape::Shape;
+use crate::batch::Batch;
+use crate::simd::{Isa, Real, Vector, Vectors};
+use crate::tick::{Matrices, Side, Tick, Track};
 use fearless_simd::Select;
 
 /// A start from scratch competes at every so manyth split.
 pub const CHECK: u64 = 20;
 /// It wins if Σ|S_ij| is less than this share of what the stream leaves.
 pub const CLEARLY: f64 = 0.96;
-
-/// What streams keep from split to split, side by side: see [`Side`].
-pub(crate) struct Track<'a> {
-    /// n×k values for each: U in the units of the balanced matrix.
-    pub(crate) u: &'a mut [f64],
-    /// The mean |R_ij| that the last layer saw.
-    pub(crate) mean: &'a mut [f64],
-    /// Splits so far, since U was zero.
-    pub(crate) splits: &'a mut [u64],
-    pub(crate) width: usize,
-    pub(crate) first: usize,
-}
-
-/// The matrices of a tick.
-#[derive(Clone, Copy)]
-pub(crate) enum Matrices<'a, F> {
-    /// As the caller has them.
-    Given(&'a [F]),
-    /// Estimates, n×n, of which the lower triangle counts.
-    Estimated(Side<'a, f64>),
-}
-
-/// A tick of streams that a shape takes at once.
-pub(crate) struct Tick<'a, F> {
-    pub(crate) matrices: Matrices<'a, F>,
-    pub(crate) track: Track<'a>,
-    /// Which of them are to be split; the outputs of the others are not touched.
-    pub(crate) wanted: &'a mut [bool],
-    /// Whether NaN is an entry that is not known.
-    pub(crate) missing: bool,
-    pub(crate) out: Outputs<'a, F>,
-}
 
 /// Room for matrices and factors that are not in vectors.
 pub(crate) struct Tables<'a, F> {
@@ -63,6 +32,105 @@ pub(crate) struct Tables<'a, F> {
 }
 
 impl<F: Real> Engine<F> {
+    /// Values that [`Tables`] need.
+    pub(crate) fn tables_len(&self) -> usize {
+        self.n() * (self.n() + 2 * WIDEST * self.k())
+    }
+
+    /// Moves streams that are side by side on by a tick: see [`Tick`].
+    pub(crate) fn follow(
+        &self,
+        isa: Isa,
+        workspace: &mut Workspace<F>,
+        tables: &mut [F],
+        tick: Tick<'_, F>,
+    ) {
+        match isa {
+            Isa::Portable(simd) => {
+                self.follow_on(Vectors::<F::Portable>::new(simd), workspace, tables, tick);
+            }
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2(simd) => {
+                self.follow_on(Vectors::<F::Avx2>::new(simd), workspace, tables, tick);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn follow_on<V: Vector<Scalar = F>>(
+        &self,
+        vectors: Vectors<V>,
+        workspace: &mut Workspace<F>,
+        tables: &mut [F],
+        tick: Tick<'_, F>,
+    ) {
+        let Tick {
+            matrices,
+            track,
+            wanted,
+            missing,
+            out,
+        } = tick;
+        let lanes = track.width > 1 && self.lanes_fit(vectors);
+        let (given, estimated) = match matrices {
+            Matrices::Given(m) => (Some(m), None),
+            Matrices::Estimated(m) => (None, Some(m)),
+        };
+        let mut rest = Batch {
+            n: self.n(),
+            k: self.k(),
+            count: wanted.len(),
+            m: given,
+            out,
+        };
+        let (matrix, factors) = tables.split_at_mut(self.n() * self.n());
+        let mut first = track.first;
+        for wanted in wanted.chunks_mut(if lanes { V::W } else { 1 }) {
+            let group = rest.take(wanted.len());
+            let at = Side {
+                values: &[][..],
+                width: track.width,
+                first,
+            };
+            let tick = Tick {
+                matrices: match estimated {
+                    Some(m) => Matrices::Estimated(Side {
+                        values: m.values,
+                        ..at
+                    }),
+                    None => Matrices::Given(group.m.unwrap_or(&[])),
+                },
+                track: Track {
+                    u: &mut *track.u,
+                    mean: &mut *track.mean,
+                    splits: &mut *track.splits,
+                    width: track.width,
+                    first,
+                },
+                wanted,
+                missing,
+                out: group.out,
+            };
+            let tables = Tables {
+                matrix: &mut *matrix,
+                factors: &mut *factors,
+            };
+            let memory = workspace.vectors::<V>();
+            first += tick.wanted.len();
+            if worthwhile::<V>() && lanes {
+                vectors.vectorize(
+                    #[inline(always)]
+                    || self.follow_group(self.lanes(vectors), memory, tables, tick),
+                );
+            } else {
+                vectors.vectorize(
+                    #[inline(always)]
+                    || self.follow_group(self.single(vectors), memory, tables, tick),
+                );
+            }
+        }
+    }
+
     /// Moves the streams of a group on by a tick, and writes what is asked for. A stream whose matrix is not finite stays
     /// where it is, and is no longer `wanted`.
     #[inline(always)]

@@ -48,13 +48,11 @@ mod units;
 
 pub use file::File;
 pub use follow::{CHECK, CLEARLY};
-pub(crate) use follow::{Matrices, Tick, Track};
 #[cfg(test)]
 pub(crate) use layers::builtin;
 pub use layers::{Curvature, Layer, Stages};
-pub(crate) use network::{Follower, Network};
+pub(crate) use network::Network;
 pub use omega::omega;
-pub(crate) use shape::Side;
 
 /// Added to A_i on the diagonal, relative to its trace: keeps the row systems well posed.
 pub const RIDGE: f64 = 1e-4;

@@ -4,11 +4,12 @@ use super::buffers::Workspace;
 use super::engine::{Engine, kernel};
 use super::layers::Stages;
 use crate::batch::Batch;
-use crate::memory::filled;
-use crate::network::{self, Followers};
+use crate::memory::{boxed, filled};
+use crate::network;
 use crate::options::Options;
 use crate::simd::{Isa, Real};
 use crate::status::{Error, Status};
+use crate::tick::Tick;
 use crate::workspaces::Workspaces;
 use core::ffi::CStr;
 
@@ -54,26 +55,64 @@ impl Network {
     }
 }
 
-/// The network in one precision, with working memory of its own, for a stream.
-pub(crate) struct Follower<F> {
-    pub(crate) engine: Engine<F>,
-    pub(crate) workspace: Workspace<F>,
-    pub(crate) tables: Vec<F>,
+/// The network in both precisions, with working memory of its own, for a stream.
+struct Follower {
+    isa: Isa,
+    missing: bool,
+    single: Following<f32>,
+    double: Following<f64>,
 }
 
-impl<F: Real> Follower<F> {
-    fn new(engine: &Engine<F>, isa: Isa, correlation: bool) -> Result<Follower<F>, Error> {
+struct Following<F> {
+    engine: Engine<F>,
+    workspace: Workspace<F>,
+    tables: Vec<F>,
+}
+
+impl<F: Real> Following<F> {
+    fn new(engine: &Engine<F>, isa: Isa, correlation: bool) -> Result<Following<F>, Error> {
         let engine = engine.for_streams(correlation)?;
-        Ok(Follower {
+        Ok(Following {
             workspace: engine.workspace(isa)?,
             tables: filled(engine.tables_len(), F::ZERO)?,
             engine,
         })
     }
+
+    fn follow(&mut self, isa: Isa, tick: Tick<'_, F>) {
+        self.engine
+            .follow(isa, &mut self.workspace, &mut self.tables, tick);
+    }
+}
+
+impl network::Follower for Follower {
+    fn isa(&self) -> Isa {
+        self.isa
+    }
+
+    fn missing(&self) -> bool {
+        self.missing
+    }
+
+    fn side_by_side(&self) -> usize {
+        self.single.engine.side_by_side(self.isa)
+    }
+
+    fn fingerprint(&self) -> u64 {
+        self.double.engine.fingerprint()
+    }
+
+    fn follow_f32(&mut self, tick: Tick<'_, f32>) {
+        self.single.follow(self.isa, tick);
+    }
+
+    fn follow_f64(&mut self, tick: Tick<'_, f64>) {
+        self.double.follow(self.isa, tick);
+    }
 }
 
 impl network::Network for Network {
-    fn followers(&self, correlation: bool) -> Result<Followers, Error> {
+    fn follower(&self, correlation: bool) -> Result<Box<dyn network::Follower>, Error> {
         let (single, double) = (&self.single.engine, &self.double.engine);
         if !single.follows() {
             let message = "the model has no layers for streams (denise.follow): write its file again with this version \
@@ -85,12 +124,13 @@ impl network::Network for Network {
                 "a stream follows one path: load its model without careful (DENISE_FLAG_CAREFUL)";
             return Err(Error::new(Status::Unsupported, message));
         }
-        Ok(Followers {
+        let follower = Follower {
             isa: self.isa,
             missing: single.missing,
-            single: Follower::new(single, self.isa, correlation)?,
-            double: Follower::new(double, self.isa, correlation)?,
-        })
+            single: Following::new(single, self.isa, correlation)?,
+            double: Following::new(double, self.isa, correlation)?,
+        };
+        Ok(boxed(follower)?)
     }
 
     fn run_f32(&self, batch: Batch<'_, f32>) -> Result<(), Status> {

@@ -8,6 +8,7 @@
 //! registers.
 
 use crate::simd::{Vector, Vectors};
+use crate::tick::Side;
 use fearless_simd::Select;
 
 /// A shape, with everything that the network needs of it.
@@ -50,22 +51,6 @@ pub(super) trait Pack<V: Vector>: Layout<V> {
     fn put_rows(self, k: usize, rows: &mut [V::Array], value: impl Fn(usize, usize) -> V::Scalar);
     /// Gives every entry of factors to `take`: its place in a row-major n×k table, the matrix, and the entry.
     fn take_rows(self, k: usize, rows: &[V::Array], take: impl FnMut(usize, usize, V::Scalar));
-}
-
-/// Numbers of several streams, side by side: number e of stream l is at e·`width` + `first` + l.
-#[derive(Clone, Copy)]
-pub(crate) struct Side<'a, T> {
-    pub(crate) values: &'a [T],
-    pub(crate) width: usize,
-    pub(crate) first: usize,
-}
-
-impl<'a, T> Side<'a, T> {
-    /// Number e of all streams from the first on.
-    #[inline(always)]
-    pub(super) fn of(self, e: usize) -> &'a [T] {
-        &self.values[e * self.width + self.first..(e + 1) * self.width]
-    }
 }
 
 /// Sums over rows and over entries.

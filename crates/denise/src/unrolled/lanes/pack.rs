@@ -3,7 +3,8 @@
 use super::corners::{Corners, CornersMut};
 use super::{ENTRIES, Lanes, SIDE, place};
 use crate::simd::{Fixed, Real, Vector};
-use crate::unrolled::shape::{Pack, Side};
+use crate::tick::Side;
+use crate::unrolled::shape::Pack;
 use crate::unrolled::triangle::triangle;
 
 impl<V: Vector> Pack<V> for Lanes<V> {

@@ -2,7 +2,8 @@
 
 use super::{Single, lane_numbers, panels};
 use crate::simd::{Fixed, Real, Vector};
-use crate::unrolled::shape::{Layout, Pack, Side};
+use crate::tick::Side;
+use crate::unrolled::shape::{Layout, Pack};
 use fearless_simd::Select;
 
 impl<V: Vector> Pack<V> for Single<V> {
