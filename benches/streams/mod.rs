@@ -167,7 +167,7 @@ fn returns(n: usize, streams: usize) -> Vec<f32> {
 }
 
 /// Rows about time, and a table over n and k.
-pub fn print() {
+pub(crate) fn print() {
     println!(
         "\nStreams, f32, one core: from returns to L, S and report, mean over 20 ticks, of which one also"
     );

@@ -1,4 +1,5 @@
-/* out_of_memory libdenise.so.2 [STEP]: every allocation of denise_load fails once, alone and with all that follow.
+/* out_of_memory libdenise.so.2 [STEP]: every allocation of denise_load fails once, alone and with all that follow; and
+ * every one of denise_stream_new.
  *
  * Each time the load must say DENISE_ERR_MEMORY, leave *model NULL and nothing behind, and the process must live. The
  * library is opened by dlopen, the harder case: there the first use of thread-local
@@ -21,6 +22,10 @@ static void (*release)(denise_model *);
 static denise_status (*decompose)(const denise_model *, size_t, const float *, float *, float *, float *,
                                   denise_report *);
 static denise_status (*solve)(int32_t, uint32_t, uint32_t, double, size_t, const double *, double *, double *);
+
+static void (*stream_options_init)(denise_stream_options *, size_t);
+static denise_status (*stream_new)(const denise_model *, const denise_stream_options *, denise_stream **);
+static void (*stream_free)(denise_stream *);
 
 struct source {
   const char *path; /* NULL: built in */
@@ -134,6 +139,38 @@ static void solver(int32_t method) {
   }
 }
 
+/* denise_stream_new, with a window and without. */
+static void streams(const struct source *from) {
+  denise_options options;
+  options_init(&options, sizeof options);
+  denise_model *model;
+  CHECK(open_model(from, &options, &model) == DENISE_OK);
+  for (uint32_t window = 0; window <= 100; window += 100) {
+    denise_stream_options of_stream;
+    stream_options_init(&of_stream, sizeof of_stream);
+    of_stream.streams = 21;
+    of_stream.window = window;
+    of_stream.flags = DENISE_STREAM_DEMEAN;
+    for (int follow = 0; follow < 2; follow++) {
+      for (unsigned long n = 1; n < 100000; n++) {
+        long before = fail_malloc_live();
+        denise_stream *stream = (denise_stream *)(void *)&stream;
+        fail_malloc_at(n, follow);
+        denise_status status = stream_new(model, &of_stream, &stream);
+        unsigned long requests = fail_malloc_requests();
+        fail_malloc_at(0, 0);
+        CHECK(status == (requests < n ? DENISE_OK : DENISE_ERR_MEMORY));
+        CHECK((stream != NULL) == (status == DENISE_OK));
+        if (status == DENISE_OK) stream_free(stream);
+        CHECK(fail_malloc_live() == before);
+        if (requests < n) break;
+      }
+    }
+  }
+  release(model);
+  printf("  denise_stream_new\n");
+}
+
 static void *symbol(void *library, const char *name) {
   void *found = dlsym(library, name);
   if (found == NULL) {
@@ -156,7 +193,9 @@ int main(int argc, char **argv) {
     void *place;
   } names[] = {{"denise_load", &load},         {"denise_load_memory", &load_memory},
                {"denise_options_init", &options_init}, {"denise_free", &release},
-               {"denise_decompose_batch", &decompose}, {"denise_solve_batch", &solve}};
+               {"denise_decompose_batch", &decompose}, {"denise_solve_batch", &solve},
+               {"denise_stream_options_init", &stream_options_init},
+               {"denise_stream_new", &stream_new}, {"denise_stream_free", &stream_free}};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     void *found = symbol(library, names[i].name);
     memcpy(names[i].place, &found, sizeof found);
@@ -182,6 +221,8 @@ int main(int argc, char **argv) {
   options_init(&options, sizeof options);
   options.flags = DENISE_FLAG_PORTABLE;
   both("built in, portable", &builtin, options, 1);
+
+  streams(&builtin);
 
   options_init(&options, sizeof options);
   options.max_concurrency = 1;
