@@ -302,8 +302,27 @@ impl Estimate {
         for (i, own) in now.iter().enumerate() {
             let (row, tail) = rest.split_at_mut(i + 1);
             rest = tail;
-            let row = row.iter_mut().zip(&mut m[i * now.len()..]);
-            for ((sum, m), other) in row.zip(now) {
+            let m = &mut m[i * now.len()..][..i + 1];
+            if W == 1 {
+                // Rows are short: four pairs at a time, and no longer loop that is never entered.
+                let (sums, m) = (row.as_flattened_mut(), m.as_flattened_mut());
+                let other = now.as_flattened();
+                let whole = sums.len() / 4 * 4;
+                let fours = sums.as_chunks_mut::<4>().0.iter_mut();
+                let fours = fours.zip(m.as_chunks_mut::<4>().0);
+                for ((sum, m), other) in fours.zip(other.as_chunks::<4>().0) {
+                    for e in 0..4 {
+                        sum[e] = sum[e] * decay + own[0] * other[e];
+                        m[e] = sum[e] * share[0];
+                    }
+                }
+                for e in whole..sums.len() {
+                    sums[e] = sums[e] * decay + own[0] * other[e];
+                    m[e] = sums[e] * share[0];
+                }
+                continue;
+            }
+            for ((sum, m), other) in row.iter_mut().zip(m).zip(now) {
                 for l in 0..W {
                     sum[l] = sum[l] * decay + own[l] * other[l];
                     m[l] = sum[l] * share[l];
