@@ -28,7 +28,7 @@ refuses() {
 has() { grep -qF -- "$2" "$1" || { echo "$1 lacks \"$2\"" >&2; cat "$1" >&2; exit 1; }; ok; }
 
 "$denise" --help > "$work/help"
-for command in decompose train finetune generate eval results info plot; do
+for command in decompose stream train finetune generate eval results info plot; do
   has "$work/help" "$command"
   "$denise" "$command" --help > /dev/null
 done
@@ -83,8 +83,54 @@ has "$work/eval" 's(S₀) = 0.95, a = 30  Denise, careful'
 has "$work/eval" '"Denise, careful, correlation"'
 has "$work/eval" '"n": 10'
 refuses 'has 20 assets only' eval --robustness --count 0 --panel "$prices"
-refuses '--panel is for --robustness' eval --count 1 --panel "$prices"
+refuses '--panel is for --robustness and --streams' eval --count 1 --panel "$prices"
 refuses 'cannot be used with' eval --robustness --count 0 -n 30
+ok
+
+# Streams: a file, what comes in, a file that grows, and one that was stopped and goes on give the same.
+zcat "$prices" | sed -n 1,162p > "$work/prices.csv"
+without_time() { sed 's/,"microseconds":[0-9.]*//' "$1"; }
+"$denise" stream "$work/prices.csv" --window 60 --l > "$work/ticks"
+[ "$(wc -l < "$work/ticks")" = 160 ]
+has "$work/ticks" '"status":"not ready"'
+has "$work/ticks" '"label":"1990-08-1'
+"$denise" stream --window 60 --l < "$work/prices.csv" > "$work/stdin"
+cmp <(without_time "$work/ticks") <(without_time "$work/stdin")
+head -n 101 "$work/prices.csv" > "$work/begun.csv"
+{ head -n 1 "$work/prices.csv"; tail -n +101 "$work/prices.csv"; } > "$work/rest.csv"
+"$denise" stream "$work/begun.csv" --window 60 --l --state "$work/state" > "$work/halves"
+"$denise" stream "$work/rest.csv" --window 60 --l --state "$work/state" >> "$work/halves"
+l_of() { sed -n 's/.*"L":\(.*\]\]\).*/\1/p' "$1"; }
+cmp <(l_of "$work/ticks") <(l_of "$work/halves")
+[ "$(l_of "$work/ticks" | wc -l)" -gt 150 ]
+cp "$work/begun.csv" "$work/growing.csv"
+"$denise" stream "$work/growing.csv" --window 60 --l --wait > "$work/grown" &
+follower=$!
+tail -n +102 "$work/prices.csv" >> "$work/growing.csv"
+for _ in $(seq 100); do [ "$(wc -l < "$work/grown")" -ge 160 ] && break; sleep 0.1; done
+kill "$follower"; wait "$follower" 2> /dev/null || true
+cmp <(l_of "$work/ticks") <(l_of "$work/grown")
+"$denise" stream "$work/prices.csv" --every 40 --u --s --half-life 20 --covariance --demean | tail -n 1 > "$work/stdout"
+has "$work/stdout" '"U":[['
+has "$work/stdout" '"tick":160'
+"$denise" stream "$work/prices.csv" 2> /dev/null | head -n 1 > /dev/null # a reader that goes away is no error
+refuses 'another window' stream "$work/rest.csv" --window 50 --state "$work/state"
+refuses 'window is 1' stream "$work/prices.csv" --window 1
+refuses '--every 0' stream "$work/prices.csv" --every 0
+head -n 2 "$work/prices.csv" > "$work/short.csv"
+refuses 'no returns' stream "$work/short.csv"
+printf 'date,A,B\n2020-01-01,x,2\n' > "$work/wrong.csv"
+refuses 'wrong.csv' stream "$work/wrong.csv"
+refuses 'must be a .csv' stream "$work/M.npy"
+ok
+"$denise" decompose "$work/prices.csv" --table prices --follow --window 60 --step 1 --out "$work/followed" > "$work/stdout"
+has "$work/stdout" 'followed'
+for name in M L S U; do test -s "$work/followed/$name.npy"; done
+"$denise" decompose "$work/followed/M.npy" --correlation --follow --out "$work/matrices" --json > "$work/summary"
+has "$work/summary" '"matrices": 101'
+refuses 'cannot be used with' decompose "$work/M.npy" --follow --careful --out "$work/x"
+"$denise" eval --streams --prices "$work/prices.csv" --panel "$work/prices.csv" --panel-size 6:2 --json > "$work/eval"
+has "$work/eval" '"ratio_late"'
 ok
 
 # The authors' pairs are what tables and `generate` have, uniform ones what is trained on; both can be asked for.
