@@ -19,7 +19,7 @@
      }
 
    Who gets a return for every asset at every tick makes a stream of it instead, in which L moves as little
-   as it must, at a fraction of the time:
+   as it must, in about half the time:
 
      denise_stream *stream;
      denise_stream_new(model, NULL, &stream);            exponential weights of half-life 60

@@ -33,7 +33,7 @@ pub struct Args {
     #[arg(long)]
     careful: bool,
     /// Take the matrices as they come one after another in time: each split follows from the one before, so L moves as
-    /// little as it must, at a fraction of the time. Of a table every day is a tick of a moving window, whatever --step
+    /// little as it must, in about half the time. Of a table every day is a tick of a moving window, whatever --step
     /// is; L, S, U and M.npy are then what a live stream gives, to the bit: in units of covariances.
     #[arg(long, conflicts_with_all = ["careful", "method", "lambda"])]
     follow: bool,
