@@ -16,6 +16,12 @@ const COSTS: [usize; 6] = [10, 20, 40, 80, 160, 320];
 /// When the windows of tests/data/sp500 end.
 const FIRST: f64 = 1990.4;
 const LAST: f64 = 2023.0;
+/// What is drawn of them: all, and two crises.
+const YEARS: [(&str, f64, f64); 3] = [
+    ("stream", FIRST, LAST),
+    ("stream_2008", 2008.0, 2009.5),
+    ("stream_2020", 2019.75, 2021.25),
+];
 
 /// A name, and the points that go with it.
 type Points<'a> = (&'a str, Vec<(f64, f64)>);
@@ -37,12 +43,14 @@ pub(super) fn draw(
     save(&heat_maps(args, model)?, "windows")?;
     save(&accuracy_against_time(&results.normal), "accuracy")?;
     save(&distribution(&results.normal), "distribution")?;
-    save(&one_pair(followed), "stream")?;
+    for (name, from, to) in YEARS {
+        save(&one_pair(followed, from, to), name)?;
+    }
     save(&costs(args)?, "cost")
 }
 
-/// L of one pair from 1990 to 2022. A line is drawn through every day: jumps show as bands.
-fn one_pair(followed: &OfPair) -> Picture {
+/// L of one pair in some years. A line is drawn through every day: where it jumps, it looks like a band.
+fn one_pair(followed: &OfPair, from: f64, to: f64) -> Picture {
     let count = followed.l[0].len().max(2) as f64;
     let all: Vec<Points<'_>> = NAMES
         .iter()
@@ -50,7 +58,8 @@ fn one_pair(followed: &OfPair) -> Picture {
         .map(|(&name, l)| {
             let year = |day: usize| FIRST + day as f64 * (LAST - FIRST) / (count - 1.0);
             let points = l.iter().enumerate().map(|(day, &l)| (year(day), l));
-            (name, points.collect())
+            let shown = points.filter(|&(year, _)| from <= year && year <= to);
+            (name, shown.collect())
         })
         .collect();
     let [a, b] = PAIR;

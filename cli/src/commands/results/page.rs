@@ -104,7 +104,9 @@ impl Results {
                  *Longest* is how many days in a row the stream's mean |S| was more than 10 % above that from \
                  scratch.\n\n";
         text += &streams::table(&self.streams).write(Format::Markdown);
-        text += "\n![L of one pair over time](figures/stream.png)\n";
+        text += "\n![L of one pair over time](figures/stream.png)\n\n\
+                 ![The same around 2008](figures/stream_2008.png)\n\n\
+                 ![The same around 2020](figures/stream_2020.png)\n";
         text += "\n## Figures\n\n\
                  ![Error of L against time](figures/accuracy.png)\n\n\
                  ![Distribution of the error](figures/distribution.png)\n\n\
