@@ -618,7 +618,7 @@ mod tests {
     fn buffers_that_cannot_be_used_are_named() {
         let message = |buffers: &[_]| check(buffers).unwrap_err().message;
         assert_eq!(message(&[(Name::M, 0, 8, 4)]), "m is NULL");
-        let crooked = [(Name::M, 8, 8, 4), (Name::U, 6, 8, 4)];
+        let crooked = [(Name::M, 8, 8, 4), (Name::U, 18, 8, 4)];
         assert_eq!(message(&crooked), "u is not aligned to its type");
         let over = [(Name::M, 8, 8, 4), (Name::U, 0, 8, 4), (Name::L, 12, 8, 4)];
         assert_eq!(message(&over), "m and l overlap");
