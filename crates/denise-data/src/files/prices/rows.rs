@@ -195,7 +195,7 @@ mod tests {
     fn bad_lines_are_refused_with_their_place() {
         for (text, part) in [
             ("a,b\n1,2,3\n", "3 cells"),
-            ("a,b\n1,x\n", "line 2"),
+            ("a,b\n1,x\n", ":2:2"),
             ("a,b\n1,-2\n", "not positive"),
             ("1,2\n3,4\n", "name the columns"),
             ("date\n2020-01-01\n", "name the columns"),
