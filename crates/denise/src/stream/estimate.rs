@@ -607,6 +607,16 @@ impl Estimate {
                 return;
             }
         }
+        if let Memory::Decay(decay) = self.plan.memory {
+            // Nor has it if nothing was known at a tick of the warm-up: pairs are then known later than streams are ready.
+            for (l, &ticks) in self.ticks.iter().enumerate() {
+                let early = self.weights[l] < self.least;
+                let seen = (0..ticks.min(self.plan.warm_up)).fold(0.0, |w, _| w * decay + 1.0);
+                if early && !same(self.weights[l], seen) {
+                    return;
+                }
+            }
+        }
         for (at, &weight) in self.weights.iter().enumerate() {
             if !same(weight, self.weights[at % width]) {
                 return;
