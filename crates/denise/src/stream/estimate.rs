@@ -608,7 +608,7 @@ impl Estimate {
             }
         }
         if let Memory::Decay(decay) = self.plan.memory {
-            // Nor has it if nothing was known at a tick of the warm-up: pairs are then known later than streams are ready.
+            // A tick of the warm-up at which nothing was known: pairs are then known later than the stream is ready.
             for (l, &ticks) in self.ticks.iter().enumerate() {
                 let early = self.weights[l] < self.least;
                 let seen = (0..ticks.min(self.plan.warm_up)).fold(0.0, |w, _| w * decay + 1.0);
