@@ -171,9 +171,10 @@ test-static: stage
 	build/c/abi_static
 	tests/check_static.sh "$(STAGE)"
 
-test-c: $(addprefix build/c/,abi stream last_error old_caller dlopen)
+test-c: $(addprefix build/c/,abi stream covariance last_error old_caller dlopen)
 	build/c/abi
 	build/c/stream
+	build/c/covariance
 	build/c/last_error
 	build/c/old_caller
 	build/c/dlopen "$(LIBRARY)"
@@ -205,10 +206,10 @@ test-install: stage # programs outside the tree, against an installed copy
 test-tsan: stage
 	tests/check_tsan.sh "$(STAGE)"
 
-test-valgrind: build/c/abi build/c/stream
+test-valgrind: $(addprefix build/c/,abi stream covariance)
 	@scripts/need valgrind:valgrind
-	valgrind --quiet --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite,possible build/c/abi --quick
-	valgrind --quiet --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite,possible build/c/stream --quick
+	for test in abi stream covariance; do valgrind --quiet --error-exitcode=99 --leak-check=full \
+	  --errors-for-leak-kinds=definite,possible build/c/$$test --quick || exit 1; done
 
 test-program: program
 	$(DO) test --release --locked $(BOTH) --bin denise

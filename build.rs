@@ -7,12 +7,14 @@ use std::{env, fs};
 const ABI: u32 = 2;
 
 /// The files with C types and functions, in the order in which the header has their functions.
-const SOURCES: [&str; 9] = [
+const SOURCES: [&str; 11] = [
     "options",
     "method",
     "model",
     "report",
     "decompose",
+    "covariance",
+    "rank",
     "stream",
     "status",
     "version",

@@ -240,6 +240,10 @@ typedef struct denise_stream_options {
 // In reports only: the stream has not seen enough ticks yet.
 #define DENISE_ERR_NOT_READY 10
 
+// At least one matrix has no positive variance, or a d that is not positive: it cannot be inverted. All others were
+// done.
+#define DENISE_ERR_SINGULAR 11
+
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
@@ -321,6 +325,138 @@ denise_status denise_decompose_batch_f64(const struct denise_model *model,
                                          double *s,
                                          struct denise_report *reports);
 
+// Splits count matrices and makes of each a covariance that can be inverted: Sigma = U U' + diag(d), with d_i =
+// max(S_ii, floor * M_ii). L + S is M again; Sigma is what is left of it if assets have nothing in common but the k
+// factors. Never allocates, prints or starts threads.
+//
+// - m holds count matrices of n*n values, of which the lower triangles are read. u gets count factors of n*k values,
+//   and is needed; denise_covariance_solve_batch takes it. d gets n values for each, sigma and inverse n*n, log_det the
+//   logarithm of the determinant, in double in both precisions. d, sigma, inverse, log_det and reports may each be NULL.
+//   Buffers must not overlap, and must be aligned to their type.
+// - floor is a share of the variance, from 1e-6 to 1. 0: 0.01. It bounds the condition number: in units in which every
+//   M_ii is 1 that of Sigma is at most n (1 + floor) / floor, or n (1 - x + floor) / floor where L explains more than
+//   all of a variance and x, which is denise_report.least_specific, is negative.
+// - Sigma and its inverse are positive definite, also as they are written, rounded to their type. For that d_i is never
+//   less than 1e-6 of L_ii, nor, in float, than 2.4e-7 n^1.5 of it.
+// - Where S_ii is above its floor, as it nearly always is, Sigma_ii is M_ii. Elsewhere it is more.
+// - An M_ii that is not known (NaN, with DENISE_FLAG_MISSING) gets the mean d of the others. One that is zero or
+//   negative counts as floor times the mean of those that are positive.
+// - If none is positive, the outputs of that matrix are NaN, its report has DENISE_ERR_SINGULAR, and so does the call
+//   return. NaN and infinity are as in denise_decompose_batch. All other matrices are done.
+// - sigma and inverse are symmetric to the bit. Results are the same, to the bit, for any count and place in the batch.
+//   All is computed in double from the u that is written. What would overflow becomes the largest finite value.
+denise_status denise_covariance_batch(const struct denise_model *model,
+                                      size_t count,
+                                      const float *m,
+                                      double floor,
+                                      float *u,
+                                      float *d,
+                                      float *sigma,
+                                      float *inverse,
+                                      double *log_det,
+                                      struct denise_report *reports);
+
+// The same in double precision, on the same handle.
+denise_status denise_covariance_batch_f64(const struct denise_model *model,
+                                          size_t count,
+                                          const double *m,
+                                          double floor,
+                                          double *u,
+                                          double *d,
+                                          double *sigma,
+                                          double *inverse,
+                                          double *log_det,
+                                          struct denise_report *reports);
+
+// The same from u and m, without a model: u may come from a stream, from denise_decompose_batch or from any other
+// method. Of m only the diagonal is read, and NaN there is a variance that is not known. n is 2 to 512, k is less than
+// n and at most 32. A matrix whose u is not finite gets NaN, and the call returns DENISE_ERR_NOT_FINITE.
+denise_status denise_covariance_from_u_batch(uint32_t n,
+                                             uint32_t k,
+                                             size_t count,
+                                             const float *m,
+                                             const float *u,
+                                             double floor,
+                                             float *d,
+                                             float *sigma,
+                                             float *inverse,
+                                             double *log_det);
+
+// The same in double precision.
+denise_status denise_covariance_from_u_batch_f64(uint32_t n,
+                                                 uint32_t k,
+                                                 size_t count,
+                                                 const double *m,
+                                                 const double *u,
+                                                 double floor,
+                                                 double *d,
+                                                 double *sigma,
+                                                 double *inverse,
+                                                 double *log_det);
+
+// y = Sigma x for count matrices, without Sigma: u and d are as denise_covariance_batch wrote them, x and y hold
+// columns*n values for each, in n rows. Takes about 2 n k operations a column. Never allocates.
+//
+// - y may be the same pointer as x. No other buffers may overlap, and all must be aligned to their type.
+// - A matrix whose u, d or x is not finite gets NaN in y, and the call returns DENISE_ERR_NOT_FINITE.
+denise_status denise_covariance_multiply_batch(uint32_t n,
+                                               uint32_t k,
+                                               size_t count,
+                                               const float *u,
+                                               const float *d,
+                                               size_t columns,
+                                               const float *x,
+                                               float *y);
+
+// The same in double precision.
+denise_status denise_covariance_multiply_batch_f64(uint32_t n,
+                                                   uint32_t k,
+                                                   size_t count,
+                                                   const double *u,
+                                                   const double *d,
+                                                   size_t columns,
+                                                   const double *x,
+                                                   double *y);
+
+// y = Sigma^-1 x, likewise, in about n k^2 operations more for each matrix. With x = 1 it gives the weights of the
+// portfolio of least variance, but for their sum. A matrix with a d that is not positive gets NaN in y, and the call
+// returns DENISE_ERR_SINGULAR.
+denise_status denise_covariance_solve_batch(uint32_t n,
+                                            uint32_t k,
+                                            size_t count,
+                                            const float *u,
+                                            const float *d,
+                                            size_t columns,
+                                            const float *x,
+                                            float *y);
+
+// The same in double precision.
+denise_status denise_covariance_solve_batch_f64(uint32_t n,
+                                                uint32_t k,
+                                                size_t count,
+                                                const double *u,
+                                                const double *d,
+                                                size_t columns,
+                                                const double *x,
+                                                double *y);
+
+// Suggests for each of count matrices how many factors it has: k[i] is from 0, which means that no common factor was
+// found, to most. docs/RANK.md says how often that is right. Allocates, once for each call, and takes about a
+// thousand times as long as a split.
+//
+// - n is 2 to 512. most is at most 32; 0: 10. n assets tell few factors apart, whatever most is: 5 for n = 20, 1 for
+//   n < 9.
+// - observations is how many observations each matrix was estimated from; 0 if that is not known.
+// - m holds n*n values for each, of which the lower triangle is read. NaN is an entry that is not known, and an asset
+//   whose variance is not positive does not count. Neither units nor order of the assets matter.
+// - A matrix with infinity gets 0, and the call returns DENISE_ERR_NOT_FINITE. All others are done.
+denise_status denise_suggest_rank_batch(uint32_t n,
+                                        uint32_t most,
+                                        double observations,
+                                        size_t count,
+                                        const double *m,
+                                        uint32_t *k);
+
 // Sets every option to its default. Pass sizeof *options as struct_size: nothing is written past it. Does nothing if
 // options is NULL.
 void denise_stream_options_init(struct denise_stream_options *options,
@@ -396,6 +532,29 @@ denise_status denise_stream_push_matrices_f64(struct denise_stream *stream,
 // known.
 denise_status denise_stream_covariance_f64(const struct denise_stream *stream,
                                            double *m);
+
+// Makes a covariance that can be inverted for every stream, as denise_covariance_from_u_batch does, from the u that
+// denise_stream_push wrote at this tick and the variances that the streams have estimated. Never allocates.
+//
+// - u has n*k values for every stream, d n, sigma and inverse n*n, log_det one. Any of the last four may be NULL.
+// - A stream that was not split at this tick has NaN in u, and gets NaN; the call returns DENISE_ERR_NOT_FINITE.
+// - After denise_stream_push_matrices call denise_covariance_from_u_batch with the same m.
+denise_status denise_stream_sigma(const struct denise_stream *stream,
+                                  const float *u,
+                                  double floor,
+                                  float *d,
+                                  float *sigma,
+                                  float *inverse,
+                                  double *log_det);
+
+// The same in double precision.
+denise_status denise_stream_sigma_f64(const struct denise_stream *stream,
+                                      const double *u,
+                                      double floor,
+                                      double *d,
+                                      double *sigma,
+                                      double *inverse,
+                                      double *log_det);
 
 // Bytes that denise_stream_save writes; 0 if stream is NULL. It never changes.
 size_t denise_stream_state_size(const struct denise_stream *stream);

@@ -5,10 +5,11 @@
 //! programmers.
 //!
 //! One file per C type, in the order of the header: [`options`], [`method`], [`model`], [`report`], [`status`],
-//! [`stream`]; then
-//! the functions that belong to none: [`decompose`], [`solve`], [`version`]. Behind them:
+//! [`stream`]; then the functions that belong to none: [`decompose`], [`covariance`], [`rank`], [`solve`], [`version`]. Behind
+//! them:
 //!
-//! - `buffers`: are pointers, sizes and overlaps right; buffers that are not aligned.
+//! - `buffers`: are pointers, sizes and overlaps right; buffers that are not aligned. `named`: the same for streams and
+//!   covariances, whose buffers must be.
 //! - `guard`: the only guard against unwinding, and the way from an error to a status.
 //! - `last_error`: why the last call on a thread failed. `modes`: the host's floating-point modes.
 //! - `layout`: which header the caller was compiled with. `memory`: memory that may not be there.
@@ -18,6 +19,7 @@
 #![allow(clippy::missing_safety_doc)]
 
 mod buffers;
+pub mod covariance;
 pub mod decompose;
 mod guard;
 mod last_error;
@@ -26,19 +28,28 @@ mod memory;
 pub mod method;
 pub mod model;
 mod modes;
+mod named;
 pub mod options;
+pub mod rank;
 pub mod report;
 pub mod solve;
 pub mod status;
 pub mod stream;
 pub mod version;
 
+pub use covariance::{
+    denise_covariance_batch, denise_covariance_batch_f64, denise_covariance_from_u_batch,
+    denise_covariance_from_u_batch_f64, denise_covariance_multiply_batch,
+    denise_covariance_multiply_batch_f64, denise_covariance_solve_batch,
+    denise_covariance_solve_batch_f64,
+};
 pub use decompose::{denise_decompose_batch, denise_decompose_batch_f64};
 pub use method::*;
 pub use model::{
     denise_free, denise_k, denise_kernel, denise_load, denise_load_memory, denise_model, denise_n,
 };
 pub use options::*;
+pub use rank::denise_suggest_rank_batch;
 pub use report::denise_report;
 pub use solve::denise_solve_batch;
 pub use status::*;

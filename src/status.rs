@@ -31,6 +31,9 @@ pub const DENISE_ERR_MEMORY: denise_status = 8;
 pub const DENISE_ERR_INTERNAL: denise_status = 9;
 /// In reports only: the stream has not seen enough ticks yet.
 pub const DENISE_ERR_NOT_READY: denise_status = 10;
+/// At least one matrix has no positive variance, or a d that is not positive: it cannot be inverted. All others were
+/// done.
+pub const DENISE_ERR_SINGULAR: denise_status = 11;
 
 // The numbers of C are those of the enums.
 const _: () = {
@@ -45,13 +48,14 @@ const _: () = {
     assert!(DENISE_ERR_MEMORY == Status::Memory as i32);
     assert!(DENISE_ERR_INTERNAL == Status::Internal as i32);
     assert!(DENISE_ERR_NOT_READY == Status::NotReady as i32);
+    assert!(DENISE_ERR_SINGULAR == Status::Singular as i32);
     // Each is its place in the list, which denise_status_string relies on; and none is left out here.
     let mut place = 0;
     while place < Status::ALL.len() {
         assert!(Status::ALL[place] as usize == place);
         place += 1;
     }
-    assert!(Status::ALL.len() == DENISE_ERR_NOT_READY as usize + 1);
+    assert!(Status::ALL.len() == DENISE_ERR_SINGULAR as usize + 1);
 };
 
 /// Describes a status in a few words. Accepts any number; the string is static.

@@ -1,8 +1,10 @@
 //! Streams: returns in, a split that moves as little as it must.
 
+use crate::covariance;
 use crate::guard::{code, guard, null};
 use crate::memory::boxed;
 use crate::model::denise_model;
+use crate::named::{Buffer, Name, check, values};
 use crate::options::DENISE_FLAG_CORRELATION;
 use crate::report::denise_report;
 use crate::status::denise_status;
@@ -276,12 +278,47 @@ pub unsafe extern "C" fn denise_stream_covariance_f64(
     let stream = unsafe { stream.as_ref() };
     code(guard(|| {
         let inner = enter(stream)?;
-        let len = inner.streams() * inner.n() * inner.n();
-        let bytes = len * size_of::<f64>();
-        check(&[(Name::M, m as usize, bytes, align_of::<f64>())])?;
+        let (streams, size) = (inner.streams(), inner.n() * inner.n());
+        let len = streams * size;
+        check(&[Buffer::new(Name::M, m, streams, size).needed()])?;
         // SAFETY: checked, and the caller owns so many values there.
         inner.covariance(unsafe { core::slice::from_raw_parts_mut(m, len) })
     }))
+}
+
+/// Makes a covariance that can be inverted for every stream, as denise_covariance_from_u_batch does, from the u that
+/// denise_stream_push wrote at this tick and the variances that the streams have estimated. Never allocates.
+///
+/// - u has n*k values for every stream, d n, sigma and inverse n*n, log_det one. Any of the last four may be NULL.
+/// - A stream that was not split at this tick has NaN in u, and gets NaN; the call returns DENISE_ERR_NOT_FINITE.
+/// - After denise_stream_push_matrices call denise_covariance_from_u_batch with the same m.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn denise_stream_sigma(
+    stream: *const denise_stream,
+    u: *const f32,
+    floor: f64,
+    d: *mut f32,
+    sigma: *mut f32,
+    inverse: *mut f32,
+    log_det: *mut f64,
+) -> denise_status {
+    // SAFETY: the caller's contract is that of this function.
+    unsafe { stream_sigma(stream, u, floor, [d, sigma, inverse], log_det) }
+}
+
+/// The same in double precision.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn denise_stream_sigma_f64(
+    stream: *const denise_stream,
+    u: *const f64,
+    floor: f64,
+    d: *mut f64,
+    sigma: *mut f64,
+    inverse: *mut f64,
+    log_det: *mut f64,
+) -> denise_status {
+    // SAFETY: the caller's contract is that of this function.
+    unsafe { stream_sigma(stream, u, floor, [d, sigma, inverse], log_det) }
 }
 
 /// Bytes that denise_stream_save writes; 0 if stream is NULL. It never changes.
@@ -447,36 +484,25 @@ unsafe fn push<F: Element>(
             Input::Returns(from) => (Name::Returns, from, n),
             Input::Matrices(from) => (Name::M, from, n * n),
         };
-        let bytes = |each: usize| count * each * size_of::<F>();
-        let align = align_of::<F>();
+        let reports_at = reports as usize;
+        let bytes = count * *report_size;
         check(&[
-            (name, from as usize, bytes(each), align),
-            (Name::U, u as usize, bytes(n * k), align),
-            (Name::L, l as usize, bytes(n * n), align),
-            (Name::S, s as usize, bytes(n * n), align),
-            (
-                Name::Reports,
-                reports as usize,
-                count * *report_size,
-                align_of::<Report>(),
-            ),
+            Buffer::new(name, from, count, each).needed(),
+            Buffer::new(Name::U, u, count, n * k),
+            Buffer::new(Name::L, l, count, n * n),
+            Buffer::new(Name::S, s, count, n * n),
+            Buffer::bytes(Name::Reports, reports_at, bytes, align_of::<Report>()),
         ])?;
-        /// # Safety
-        /// `start` is null, or there are so many values that nobody else uses.
-        unsafe fn all<'a, T>(start: *mut T, len: usize) -> Option<&'a mut [T]> {
-            // SAFETY: as the caller promises.
-            (!start.is_null()).then(|| unsafe { core::slice::from_raw_parts_mut(start, len) })
-        }
         let as_ours = own_reports.is_empty();
         // SAFETY: aligned, and apart; the caller owns so many values in each for the length of the call.
-        let (values, out) = unsafe {
+        let (input_values, out) = unsafe {
             let own = (!reports.is_null()).then_some(&mut own_reports[..]);
             let out = Outputs {
-                u: all(u, count * n * k),
-                l: all(l, count * n * n),
-                s: all(s, count * n * n),
+                u: values(u, count * n * k),
+                l: values(l, count * n * n),
+                s: values(s, count * n * n),
                 reports: if as_ours {
-                    all(reports.cast::<Report>(), count)
+                    values(reports.cast::<Report>(), count)
                 } else {
                     own
                 },
@@ -484,8 +510,8 @@ unsafe fn push<F: Element>(
             (core::slice::from_raw_parts(from, count * each), out)
         };
         let result = match input {
-            Input::Returns(_) => stream.push(values, out),
-            Input::Matrices(_) => stream.push_matrices(values, out),
+            Input::Returns(_) => stream.push(input_values, out),
+            Input::Matrices(_) => stream.push_matrices(input_values, out),
         };
         if !as_ours && !reports.is_null() {
             for (i, report) in own_reports.iter().enumerate() {
@@ -501,6 +527,31 @@ unsafe fn push<F: Element>(
 }
 
 /// # Safety
+/// `stream` is null or a live handle; the buffers are as `denise_stream_sigma` says.
+unsafe fn stream_sigma<F: Element>(
+    stream: *const denise_stream,
+    u: *const F,
+    floor: f64,
+    parts: [*mut F; 3],
+    log_det: *mut f64,
+) -> denise_status {
+    // SAFETY: null, or a live handle.
+    let stream = unsafe { stream.as_ref() };
+    code(guard(|| {
+        let inner = enter(stream)?;
+        let (n, k, count) = (inner.n(), inner.k(), inner.streams());
+        let given = Buffer::new(Name::U, u, count, n * k).needed();
+        let [d, sigma, inverse, log] = covariance::buffers(n, count, parts, log_det);
+        check(&[given, d, sigma, inverse, log])?;
+        // SAFETY: checked; the caller owns so many values in each for the length of the call.
+        unsafe {
+            let u = core::slice::from_raw_parts(u, count * n * k);
+            inner.sigma(u, floor, covariance::outputs(n, count, parts, log_det))
+        }
+    }))
+}
+
+/// # Safety
 /// `stream` is null or a live handle; `state` is null or has `size` writable bytes.
 unsafe fn save(
     stream: *const denise_stream,
@@ -512,7 +563,7 @@ unsafe fn save(
     let stream = unsafe { stream.as_ref() };
     code(guard(|| {
         let inner = enter(stream)?;
-        check(&[(Name::State, state as usize, size, 1)])?;
+        check(&[Buffer::bytes(Name::State, state as usize, size, 1).needed()])?;
         // SAFETY: checked, and the caller owns so many bytes there.
         let state = unsafe { core::slice::from_raw_parts_mut(state.cast(), size) };
         body(&inner, state)
@@ -531,99 +582,9 @@ unsafe fn restore(
     let stream = unsafe { stream.as_ref() };
     code(guard(|| {
         let mut inner = enter(stream)?;
-        check(&[(Name::State, state as usize, size, 1)])?;
+        check(&[Buffer::bytes(Name::State, state as usize, size, 1).needed()])?;
         // SAFETY: checked, and the caller owns so many bytes there.
         let state = unsafe { core::slice::from_raw_parts(state.cast(), size) };
         body(&mut inner, state)
     }))
-}
-
-/// A caller's buffer.
-#[derive(Clone, Copy, PartialEq)]
-enum Name {
-    Returns,
-    M,
-    U,
-    L,
-    S,
-    Reports,
-    State,
-}
-
-/// That buffers, with their names, addresses, bytes and alignments, can be used: the first is there, and none overlaps
-/// another. Messages are written out, since a refusal does not allocate either.
-fn check(buffers: &[(Name, usize, usize, usize)]) -> Result<(), Error> {
-    let refuse = |status, message: &'static str| Err(Error::new(status, message));
-    for (i, &(name, start, bytes, align)) in buffers.iter().enumerate() {
-        if start == 0 {
-            match name {
-                Name::Returns => return refuse(Status::NullPointer, "returns is NULL"),
-                Name::M => return refuse(Status::NullPointer, "m is NULL"),
-                Name::State => return refuse(Status::NullPointer, "state is NULL"),
-                Name::U | Name::L | Name::S | Name::Reports => continue,
-            }
-        }
-        if !start.is_multiple_of(align) {
-            let message = match name {
-                Name::Returns => "returns is not aligned to its type",
-                Name::M => "m is not aligned to its type",
-                Name::U => "u is not aligned to its type",
-                Name::L => "l is not aligned to its type",
-                Name::S => "s is not aligned to its type",
-                Name::Reports => "reports is not aligned to its type",
-                Name::State => "state is not aligned to its type",
-            };
-            return refuse(Status::Argument, message);
-        }
-        let end = start.checked_add(bytes);
-        let Some(end) = end.filter(|_| bytes <= isize::MAX as usize) else {
-            return refuse(Status::Shape, "a buffer reaches past the address space");
-        };
-        for &(other, other_start, other_bytes, _) in &buffers[i + 1..] {
-            let apart = other_start == 0
-                || end <= other_start
-                || other_start.saturating_add(other_bytes) <= start;
-            if !apart {
-                return refuse(Status::Argument, overlap(name, other));
-            }
-        }
-    }
-    Ok(())
-}
-
-fn overlap(one: Name, other: Name) -> &'static str {
-    match (one, other) {
-        (Name::Returns, Name::U) => "returns and u overlap",
-        (Name::Returns, Name::L) => "returns and l overlap",
-        (Name::Returns, Name::S) => "returns and s overlap",
-        (Name::Returns, _) => "returns and reports overlap",
-        (Name::M, Name::U) => "m and u overlap",
-        (Name::M, Name::L) => "m and l overlap",
-        (Name::M, Name::S) => "m and s overlap",
-        (Name::M, _) => "m and reports overlap",
-        (Name::U, Name::L) => "u and l overlap",
-        (Name::U, Name::S) => "u and s overlap",
-        (Name::U, _) => "u and reports overlap",
-        (Name::L, Name::S) => "l and s overlap",
-        (Name::L, _) => "l and reports overlap",
-        _ => "s and reports overlap",
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn buffers_that_cannot_be_used_are_named() {
-        let message = |buffers: &[_]| check(buffers).unwrap_err().message;
-        assert_eq!(message(&[(Name::M, 0, 8, 4)]), "m is NULL");
-        let crooked = [(Name::M, 8, 8, 4), (Name::U, 18, 8, 4)];
-        assert_eq!(message(&crooked), "u is not aligned to its type");
-        let over = [(Name::M, 8, 8, 4), (Name::U, 0, 8, 4), (Name::L, 12, 8, 4)];
-        assert_eq!(message(&over), "m and l overlap");
-        let far = [(Name::M, usize::MAX - 3, 8, 4)];
-        assert!(message(&far).contains("past the address space"));
-        assert!(check(&[(Name::M, 8, 8, 4), (Name::L, 16, 8, 4)]).is_ok());
-    }
 }

@@ -87,6 +87,18 @@ int main(void) {
   EXPECT(denise_solve_batch(DENISE_METHOD_RPCA_GD, N, K, 1, 1, m64, l64, NULL), DENISE_ERR_ARGUMENT, "lambda");
   EXPECT(denise_solve_batch(DENISE_METHOD_PCP, N, K, 0, 1, m64, m64, NULL), DENISE_ERR_ARGUMENT, "m and l overlap");
 
+  /* Covariances. */
+  EXPECT(denise_covariance_batch(NULL, 1, ones, 0, u, l, NULL, NULL, NULL, NULL), DENISE_ERR_NULL_POINTER,
+         "model is NULL");
+  EXPECT(denise_covariance_batch(model, 1, ones, 0, NULL, l, NULL, NULL, NULL, NULL), DENISE_ERR_NULL_POINTER,
+         "u is NULL");
+  EXPECT(denise_covariance_batch(model, 1, ones, 0, u, l, l, NULL, NULL, NULL), DENISE_ERR_ARGUMENT,
+         "d and sigma overlap");
+  EXPECT(denise_covariance_batch(model, 1, ones, 2, u, l, NULL, NULL, NULL, NULL), DENISE_ERR_ARGUMENT, "floor");
+  EXPECT(denise_covariance_from_u_batch(N, N, 1, ones, u, 0, l, NULL, NULL, NULL), DENISE_ERR_ARGUMENT, "k = 5");
+  EXPECT(denise_covariance_solve_batch(N, K, 1, u, l, 1, NULL, s), DENISE_ERR_NULL_POINTER, "x is NULL");
+  EXPECT(denise_covariance_multiply_batch(N, K, 1, u, l, (size_t)-1, ones, s), DENISE_ERR_SHAPE, "address space");
+
   /* Streams. */
   denise_stream *stream;
   denise_stream_options wanted;

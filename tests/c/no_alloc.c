@@ -144,6 +144,7 @@ static void stream_calls(denise_stream *stream, size_t streams) {
   QUIET("stream NULL", DENISE_ERR_NULL_POINTER, denise_stream_push(stream, NULL, u32, l32, s32, reports));
   QUIET("stream overlap", DENISE_ERR_ARGUMENT, denise_stream_push(stream, m32, u32, l32, l32, reports));
   QUIET("stream covariance", DENISE_OK, denise_stream_covariance_f64(stream, m64));
+  QUIET("stream sigma f64", DENISE_OK, denise_stream_sigma_f64(stream, u64, 0, NULL, l64, s64, NULL));
   for (size_t i = 0; i < streams * SIZE; i++) m32[i] = (float)m64[i];
   QUIET("stream matrices", DENISE_OK, denise_stream_push_matrices(stream, m32, u32, l32, s32, reports));
   QUIET("stream matrices f64", DENISE_OK, denise_stream_push_matrices_f64(stream, m64, u64, l64, s64, reports));
@@ -175,6 +176,35 @@ static void streams(const denise_model *model) {
     stream_calls(stream, options.streams);
     denise_stream_free(stream);
   }
+}
+
+/* --------------------------------------------------------------------------------------- covariances */
+
+static double log_dets[COUNT];
+
+static void covariances(const denise_model *model) {
+  fill(0);
+  QUIET("covariance", DENISE_OK, denise_covariance_batch(model, COUNT, m32, 0, u32, NULL, l32, s32, log_dets, reports));
+  QUIET("covariance f64", DENISE_OK,
+        denise_covariance_batch_f64(model, COUNT, m64, 0, u64, NULL, l64, s64, log_dets, reports));
+  QUIET("from u", DENISE_OK,
+        denise_covariance_from_u_batch(N, K, COUNT, m32, u32, 0.1, l32, NULL, s32, log_dets));
+  QUIET("from u f64", DENISE_OK,
+        denise_covariance_from_u_batch_f64(N, K, COUNT, m64, u64, 0.1, l64, NULL, s64, log_dets));
+  QUIET("multiply", DENISE_OK, denise_covariance_multiply_batch(N, K, COUNT, u32, l32, 5, m32, s32));
+  QUIET("multiply f64", DENISE_OK, denise_covariance_multiply_batch_f64(N, K, COUNT, u64, l64, 5, m64, s64));
+  QUIET("solve", DENISE_OK, denise_covariance_solve_batch(N, K, COUNT, u32, l32, 5, s32, s32));
+  QUIET("solve f64", DENISE_OK, denise_covariance_solve_batch_f64(N, K, COUNT, u64, l64, 5, s64, s64));
+  QUIET("solve NULL", DENISE_ERR_NULL_POINTER, denise_covariance_solve_batch(N, K, 1, NULL, l32, 5, s32, s32));
+  QUIET("solve overlap", DENISE_ERR_ARGUMENT, denise_covariance_solve_batch(N, K, 1, u32, l32, 5, l32, s32));
+  QUIET("floor", DENISE_ERR_ARGUMENT, denise_covariance_batch(model, 1, m32, 2, u32, NULL, NULL, NULL, NULL, NULL));
+  memset(m32, 0, SIZE * sizeof *m32);
+  QUIET("singular", DENISE_ERR_SINGULAR,
+        denise_covariance_batch(model, COUNT, m32, 0, u32, NULL, l32, s32, log_dets, reports));
+  m64[0] = (double)INFINITY;
+  QUIET("not finite", DENISE_ERR_NOT_FINITE,
+        denise_covariance_batch_f64(model, COUNT, m64, 0, u64, NULL, l64, s64, log_dets, reports));
+  fill(0);
 }
 
 /* ------------------------------------------------------------------------------------- fresh threads */
@@ -246,6 +276,7 @@ int main(void) {
       single("nothing", model, 0, 0, DENISE_OK);
       errors(model, flags[set]);
       if ((flags[set] & DENISE_FLAG_CAREFUL) == 0) streams(model);
+      covariances(model);
       denise_free(model);
 
       model = load(threads, flags[set]);

@@ -65,3 +65,49 @@ denise_status denise_stream_restore_one(denise_stream *stream, size_t which, con
   return 0;
 }
 denise_status denise_stream_reset_one(denise_stream *stream, size_t which) { return 0; }
+denise_status denise_stream_sigma(const denise_stream *stream, const float *u, double floor, float *d, float *sigma,
+                                  float *inverse, double *log_det) {
+  return 0;
+}
+denise_status denise_stream_sigma_f64(const denise_stream *stream, const double *u, double floor, double *d,
+                                      double *sigma, double *inverse, double *log_det) {
+  return 0;
+}
+denise_status denise_covariance_batch(const denise_model *model, size_t count, const float *m, double floor, float *u,
+                                      float *d, float *sigma, float *inverse, double *log_det, denise_report *reports) {
+  return 0;
+}
+denise_status denise_covariance_batch_f64(const denise_model *model, size_t count, const double *m, double floor,
+                                          double *u, double *d, double *sigma, double *inverse, double *log_det,
+                                          denise_report *reports) {
+  return 0;
+}
+denise_status denise_covariance_from_u_batch(uint32_t n, uint32_t k, size_t count, const float *m, const float *u,
+                                             double floor, float *d, float *sigma, float *inverse, double *log_det) {
+  return 0;
+}
+denise_status denise_covariance_from_u_batch_f64(uint32_t n, uint32_t k, size_t count, const double *m, const double *u,
+                                                 double floor, double *d, double *sigma, double *inverse,
+                                                 double *log_det) {
+  return 0;
+}
+denise_status denise_covariance_multiply_batch(uint32_t n, uint32_t k, size_t count, const float *u, const float *d,
+                                               size_t columns, const float *x, float *y) {
+  return 0;
+}
+denise_status denise_covariance_multiply_batch_f64(uint32_t n, uint32_t k, size_t count, const double *u,
+                                                   const double *d, size_t columns, const double *x, double *y) {
+  return 0;
+}
+denise_status denise_covariance_solve_batch(uint32_t n, uint32_t k, size_t count, const float *u, const float *d,
+                                            size_t columns, const float *x, float *y) {
+  return 0;
+}
+denise_status denise_covariance_solve_batch_f64(uint32_t n, uint32_t k, size_t count, const double *u, const double *d,
+                                                size_t columns, const double *x, double *y) {
+  return 0;
+}
+denise_status denise_suggest_rank_batch(uint32_t n, uint32_t most, double observations, size_t count, const double *m,
+                                        uint32_t *k) {
+  return 0;
+}

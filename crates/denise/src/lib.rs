@@ -31,7 +31,8 @@
 //! - `simd`: vectors and instruction sets. `batch`: matrices and where their results go, cut in one place.
 //! - `thread`, `pool` and `workspaces`: the threads and the memory of a model. `options`: what it is loaded for.
 //!   `network`: what a model asks of a network. `tick`: a tick of streams. `checksum`: whether bytes are what they were.
-//! - `eigen`: the symmetric eigensolver. [`classical`]: methods to compare with.
+//! - [`covariance`]: Σ = UUᵀ + diag(d), which can be inverted.
+//! - `eigen`: the symmetric eigensolver. [`classical`]: methods to compare with. [`rank`]: which k.
 //! - [`unrolled`]: the network: its specification in code, its weights, its kernels. [`dense`]: the other kind of
 //!   network, stacks of dense layers, such as the paper's.
 //! - `model`: a loaded network, [`Model`]. `stream`: returns in, splits out, [`Stream`].
@@ -47,6 +48,7 @@
 mod batch;
 mod checksum;
 pub mod classical;
+pub mod covariance;
 pub mod dense;
 mod eigen;
 mod load;
@@ -57,6 +59,7 @@ mod network;
 pub mod onnx;
 mod options;
 mod pool;
+pub mod rank;
 mod simd;
 mod size;
 mod status;

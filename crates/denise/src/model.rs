@@ -1,6 +1,7 @@
 //! A loaded network: what it takes, and what it gives.
 
-use crate::batch::{Batch, Outputs};
+use crate::batch::{Batch, Outputs, Report};
+use crate::covariance;
 use crate::dense;
 use crate::memory::boxed;
 use crate::network::{Follow, Follower, Network};
@@ -173,6 +174,55 @@ impl Model {
     ) -> Result<(), Error> {
         let batch = Batch::in_place(self.n, self.k, m, out)?;
         self.run(batch).map_err(Error::from)
+    }
+
+    /// Splits every matrix of `m`, and makes of it a covariance that can be inverted: Σ = UUᵀ + diag(d) with
+    /// d_i = max(S_ii, floor · M_ii). `u` gets the factors, n×k each; [`covariance::from_u`] says the rest.
+    ///
+    /// Never allocates. [`Status::NotFinite`] and [`Status::Singular`] are about some matrices, whose outputs are NaN
+    /// and whose reports say so.
+    ///
+    /// ```
+    /// use denise::{Model, Options, covariance};
+    ///
+    /// let model = Model::builtin(&Options::size(3, 1))?;
+    /// let m = [2.0, 1.0, 1.0, 1.0, 2.0, 1.0, 1.0, 1.0, 2.0_f64];
+    /// let (mut u, mut d) = ([0.0; 3], [0.0; 3]);
+    /// let out = covariance::Outputs { d: Some(&mut d), ..covariance::Outputs::default() };
+    /// model.covariance(&m, 0.0, &mut u, out, None)?;
+    /// // The portfolio of the least variance: weights in proportion to Σ⁻¹1.
+    /// let mut weights = [1.0; 3];
+    /// covariance::solve(3, 1, &u, &d, 1, &mut weights)?;
+    /// assert!(weights.iter().all(|w| (w / weights[0] - 1.0).abs() < 1e-6));
+    /// # Ok::<(), denise::Error>(())
+    /// ```
+    pub fn covariance<F: Element>(
+        &self,
+        m: &[F],
+        floor: f64,
+        u: &mut [F],
+        out: covariance::Outputs<'_, F>,
+        mut reports: Option<&mut [Report]>,
+    ) -> Result<(), Error> {
+        let (n, k) = (self.n, self.k);
+        // What is wrong with the arguments is found before anything is written.
+        covariance::check(n, k, m.len() / (n * n), u.len(), floor, &out)?;
+        let split = Outputs {
+            u: Some(&mut *u),
+            reports: reports.as_deref_mut(),
+            ..Outputs::default()
+        };
+        match self.decompose(m, split) {
+            Err(error) if error.status != Status::NotFinite => return Err(error),
+            _ => {}
+        }
+        let variance = |at: usize, i: usize| m[at * n * n + i * (n + 1)].into();
+        let count = m.len() / (n * n);
+        covariance::from_variances(n, k, count, variance, u, floor, out, |at, status| {
+            if let Some(reports) = &mut reports {
+                reports[at].status = status as i32;
+            }
+        })
     }
 
     /// Runs a batch: alone, or in shares that threads take as they come.

@@ -11,7 +11,7 @@ pub(crate) const DEFAULT_N: usize = 20;
 pub(crate) const DEFAULT_K: usize = 3;
 
 /// Whether L of rank `k` can be found in n×n matrices.
-pub(crate) fn check_size(n: usize, k: usize) -> Result<(), Error> {
+pub fn check_size(n: usize, k: usize) -> Result<(), Error> {
     if n > MAX_N || k > MAX_K {
         let message =
             format_args!("n = {n}, k = {k}: at most n = {MAX_N} and k = {MAX_K} are supported");

@@ -30,11 +30,13 @@ pub enum Status {
     Internal = 9,
     /// A stream has not seen enough ticks yet. Only reports say so.
     NotReady = 10,
+    /// Some matrix has no positive variance, or a d that is not positive: it has no covariance that can be inverted.
+    Singular = 11,
 }
 
 impl Status {
     /// All codes, in order.
-    pub const ALL: [Status; 11] = [
+    pub const ALL: [Status; 12] = [
         Status::Ok,
         Status::NullPointer,
         Status::Argument,
@@ -46,6 +48,7 @@ impl Status {
         Status::Memory,
         Status::Internal,
         Status::NotReady,
+        Status::Singular,
     ];
 
     /// One phrase that says what the code means.
@@ -62,6 +65,7 @@ impl Status {
             Status::Memory => c"out of memory",
             Status::Internal => c"internal error, please report it",
             Status::NotReady => c"the stream has not seen enough ticks yet",
+            Status::Singular => c"a matrix has no positive variance, and cannot be inverted",
         }
     }
 }

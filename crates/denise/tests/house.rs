@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// From the bottom up. A room may use those that stand before it.
-const ROOMS: [&str; 21] = [
+const ROOMS: [&str; 23] = [
     "status",
     "memory",
     "wire",
@@ -19,7 +19,9 @@ const ROOMS: [&str; 21] = [
     "workspaces",
     "options",
     "network",
+    "covariance",
     "eigen",
+    "rank",
     "classical",
     "unrolled",
     "dense",

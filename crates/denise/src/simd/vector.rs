@@ -26,6 +26,8 @@ pub(crate) trait Real:
     const PARALLEL: Self;
     /// Not a number.
     const NAN: Self;
+    /// How far rounding moves a value, relative to it.
+    const ULP: f64;
     /// The nearest value of this type.
     fn from_f64(x: f64) -> Self;
     /// The nearest `f32`, saturating at the largest finite one.

@@ -16,6 +16,7 @@ impl Real for f32 {
     const TINY: Self = f32::MIN_POSITIVE;
     const PARALLEL: Self = (64.0 * f32::EPSILON) * (64.0 * f32::EPSILON);
     const NAN: Self = f32::NAN;
+    const ULP: f64 = f32::EPSILON as f64 / 2.0;
     #[inline(always)]
     fn from_f64(x: f64) -> Self {
         x as f32
@@ -41,6 +42,7 @@ impl Real for f64 {
     const TINY: Self = f64::MIN_POSITIVE;
     const PARALLEL: Self = 1e-18;
     const NAN: Self = f64::NAN;
+    const ULP: f64 = f64::EPSILON / 2.0;
     #[inline(always)]
     fn from_f64(x: f64) -> Self {
         x

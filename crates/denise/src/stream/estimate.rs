@@ -514,6 +514,11 @@ impl Estimate {
         if weight >= self.least { m } else { f64::NAN }
     }
 
+    /// One variance of stream `l`; NaN if it is not known.
+    pub(super) fn variance(&self, l: usize, i: usize) -> f64 {
+        self.pair(i, i, l)
+    }
+
     /// The covariance of stream `l`, n×n; NaN where it is not known.
     pub(super) fn covariance(&self, l: usize, m: &mut [f64]) {
         let n = self.plan.n;

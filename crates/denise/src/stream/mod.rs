@@ -11,12 +11,14 @@ mod state;
 pub use options::StreamOptions;
 
 use crate::batch::{Batch, Outputs, Report};
+use crate::covariance;
 use crate::memory::filled;
 use crate::model::{Element, Model};
 use crate::network::Follower;
 use crate::simd::Real;
 use crate::status::{Error, Status};
 use crate::tick::{Matrices, Side, Tick, Track};
+use core::cell::Cell;
 use estimate::Estimate;
 use options::Settled;
 
@@ -224,6 +226,30 @@ impl Stream {
             }
         }
         Ok(())
+    }
+
+    /// A covariance that can be inverted, for every stream: Σ = UUᵀ + diag(d), from the U that [`Stream::push`] gave at
+    /// this tick and the variances that have been estimated from returns. As [`covariance::from_u`]; never allocates.
+    /// A stream that was not split at this tick has no U, and gets NaN.
+    pub fn sigma<F: Element>(
+        &self,
+        u: &[F],
+        floor: f64,
+        out: covariance::Outputs<'_, F>,
+    ) -> Result<(), Error> {
+        let (n, k, count) = (self.n(), self.k(), self.streams());
+        // Streams come in order, and so do those of a group: the last group is nearly always the right one.
+        let place = Cell::new((0, 0));
+        let variance = |stream: usize, i: usize| {
+            let (mut group, mut first) = place.get();
+            while stream >= first + self.groups[group].count {
+                first += self.groups[group].count;
+                group += 1;
+                place.set((group, first));
+            }
+            self.groups[group].estimate.variance(stream - first, i)
+        };
+        covariance::from_variances(n, k, count, variance, u, floor, out, |_, _| {})
     }
 
     /// Forgets everything: as if it were new.
