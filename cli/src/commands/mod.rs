@@ -1,6 +1,7 @@
 //! The subcommands, one file each.
 
 mod cells;
+mod covariance;
 mod decompose;
 mod device;
 mod eval;
@@ -12,8 +13,10 @@ mod input;
 mod model;
 mod pairs;
 mod plot;
+mod rank;
 mod results;
 mod robustness;
+mod source;
 mod stream;
 mod streams;
 mod train;
@@ -26,6 +29,10 @@ use std::error::Error;
 pub enum Command {
     /// Splits the matrices of a file and writes L, S, U and a summary.
     Decompose(decompose::Args),
+    /// Makes covariances that can be inverted, of a table of prices or of matrices: Σ = UUᵀ + diag(d), and Σ⁻¹.
+    Covariance(covariance::Args),
+    /// Suggests how many factors there are: which k.
+    Rank(rank::Args),
     /// Follows a table of prices line by line, as it comes, and writes what it finds as JSON lines.
     Stream(stream::Args),
     /// Trains a network on synthetic matrices, as in the paper.
@@ -49,6 +56,8 @@ impl Command {
     pub fn run(self) -> Result<(), Box<dyn Error>> {
         match self {
             Command::Decompose(args) => decompose::run(&args),
+            Command::Covariance(args) => covariance::run(&args),
+            Command::Rank(args) => rank::run(&args),
             Command::Stream(args) => stream::run(&args),
             Command::Train(args) => train::run(&args),
             Command::Finetune(args) => finetune::run(&args),
