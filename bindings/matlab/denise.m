@@ -63,8 +63,8 @@ function [L, S, U, report] = denise (M, varargin)
 %      M = ones (5);  M(3,5) = 1.5;  M(5,3) = 1.5;
 %      [L, S] = denise (M, 1)          % S has the pair that stands out
 %
-%   See also DENISE_STREAM, DENISE_ROLLING, DENISE_PLOT, DENISE_SOLVE,
-%   DENISE_INFO.
+%   See also DENISE_COVARIANCE, DENISE_RANK, DENISE_STREAM, DENISE_ROLLING,
+%   DENISE_PLOT, DENISE_SOLVE, DENISE_INFO.
 
   if (nargin > 0 && (isa (M, 'double') || isa (M, 'single')))
     % Spelt out by number of results, which costs Octave less than varargout.
@@ -80,7 +80,9 @@ function [L, S, U, report] = denise (M, varargin)
   elseif (nargin == 0 && nargout == 1)
     % Octave takes denise.plot (M) for a field of what denise () returns; MATLAB finds the package +denise.
     L = struct ('stream', @denise_stream, 'rolling', @denise_rolling, 'plot', @denise_plot, ...
-                'solve', @denise_solve, 'info', @denise_info);
+                'solve', @denise_solve, 'info', @denise_info, 'covariance', @denise_covariance, ...
+                'sigma_solve', @denise_sigma_solve, 'sigma_multiply', @denise_sigma_multiply, ...
+                'rank', @denise_rank);
   elseif (nargin == 0 || (nargin == 1 && isa (M, 'uint64')))
     error ('denise:argument', 'M is missing: see help denise');
   elseif (ischar (M) || isa (M, 'string'))

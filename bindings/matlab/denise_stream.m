@@ -45,6 +45,15 @@ function [L, S, U, report] = denise_stream (st, R, varargin)
 %   C = denise_stream (st, 'covariance') is the estimate, NaN where too little
 %   is known: n-by-n-by-B, in double.
 %
+%   [Sigma, inverse, d, logdet] = denise_stream (st, 'sigma', U) makes of the U
+%   of the last tick, and of the variances that the stream estimates, a
+%   covariance that can be inverted: see help denise_covariance. They have the
+%   class of U; with B streams Sigma is n-by-n-by-B, d is n-by-B and logdet is
+%   B-by-1. If U has more ticks, the last one is taken. The option floor may
+%   follow: denise_stream (st, 'sigma', U, 'floor', 0.05). After a tick of
+%   'matrices' use denise_covariance (M, U), and for every tick of a table
+%   denise_covariance (L + S, U).
+%
 %   state = denise_stream (st, 'save') is all that the streams know, as uint8.
 %   denise_stream (st, 'restore', state) takes them back there, or others with
 %   the same n and options: they go on with the same bits.
@@ -70,7 +79,7 @@ function [L, S, U, report] = denise_stream (st, R, varargin)
 %
 %   It can be called as denise.stream too.
 %
-%   See also DENISE_ROLLING, DENISE, DENISE_INFO.
+%   See also DENISE_ROLLING, DENISE_COVARIANCE, DENISE, DENISE_INFO.
 
   if (nargin == 2 && isa (st, 'uint64') && (isa (R, 'double') || isa (R, 'single')))
     % Spelt out by number of results, which costs Octave less than varargout.
@@ -102,11 +111,12 @@ function [L, S, U, report] = denise_stream (st, R, varargin)
     else
       values = [{numbers_from(R, 'R')}, varargin];
     end
-    if (strcmp (word, 'matrices') && ~ isempty (values))
-      values{1} = numbers_from (values{1}, 'M');
+    names = struct ('matrices', 'M', 'sigma', 'U');
+    if (isfield (names, word) && ~ isempty (values))
+      values{1} = numbers_from (values{1}, names.(word));
     end
     results = cell (1, 4);
-    wanted = max (nargout, any (strcmp (word, {'covariance', 'save'})));
+    wanted = max (nargout, any (strcmp (word, {'covariance', 'sigma', 'save'})));
     [results{1:wanted}] = denise_mex (['stream_' word], st, values{:});
     if (wanted > 0)
       [L, S, U, report] = results{:};
@@ -115,7 +125,7 @@ function [L, S, U, report] = denise_stream (st, R, varargin)
 end
 
 function word = command (given)
-  words = {'matrices', 'covariance', 'save', 'restore', 'reset', 'close'};
+  words = {'matrices', 'covariance', 'sigma', 'save', 'restore', 'reset', 'close'};
   word = lower (char (given));
   if (~ any (strcmp (word, words)))
     error ('denise:argument', 'unknown word ''%s'' after the stream: there are returns, or %s', word, ...

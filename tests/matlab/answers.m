@@ -524,6 +524,223 @@ function rolling_of_tables ()
   denise_stream (other, 'close');
 end
 
+% Sigma = U*U' + diag (d) with the U of denise, and what the host makes of Sigma, in both classes.
+function sigma_can_be_inverted ()
+  for name = {'double', 'single'}
+    m = cast (matrices (1), name{1});
+    [sigma, inverse, d, logdet, u, report] = denise_covariance (m);
+    [~, s, v, split] = denise (m);
+    assert (isa (sigma, name{1}) && isa (inverse, name{1}) && isa (d, name{1}) && isa (u, name{1}));
+    assert (isa (logdet, 'double') && isequal (u, v) && isequal (report, split));
+    assert (isequal (sigma, sigma') && isequal (inverse, inverse'));
+    tolerance = 20 * eps (name{1}) * max (m(:));
+    near (d, max (diag (s), diag (m) / 100), tolerance);
+    u = double (u);
+    exact = u * u' + diag (double (d));
+    near (sigma, exact, tolerance);
+    near (inverse, inv (exact), 20 * eps (name{1}) * max (abs (inverse(:))) + 1e-9);
+    near (logdet, 2 * sum (log (diag (chol (exact)))), 1e-9);
+    chol (double (sigma));
+    chol (double (inverse));
+  end
+end
+
+% However few observations: the sample covariance has no inverse, Sigma has one. Units do not matter with the option.
+function sigma_of_few_observations ()
+  r = reshape (sin ((1:200) .^ 2), 10, 20);
+  m = cov (r);
+  assert (rank (m) < 20);
+  [sigma, inverse] = denise_covariance (m, 2, 'correlation', true);
+  near (sigma * inverse, eye (20), 1e-9);
+  unit = diag (10 .^ mod (1:20, 5));
+  other = denise_covariance (unit * m * unit, 2, 'correlation', true);
+  near (unit \ other / unit, sigma, 1e-9 * max (sigma(:)));
+end
+
+% Pages are what the matrices give one by one, to the bit, for any number of threads and of results.
+function sigma_of_pages ()
+  for name = {'double', 'single'}
+    m = cast (matrices (5), name{1});
+    [sigma, inverse, d, logdet, u, report] = denise_covariance (m, 2);
+    assert (isequal (size (sigma), [20 20 5]) && isequal (size (inverse), [20 20 5]) && isequal (size (d), [20 5]));
+    assert (isequal (size (logdet), [5 1]) && isequal (size (u), [20 2 5]) && isequal (size (report.status), [5 1]));
+    for q = 1:5
+      [sigma1, inverse1, d1, logdet1, u1, report1] = denise_covariance (m(:,:,q), 2);
+      assert (isequal (sigma(:,:,q), sigma1) && isequal (inverse(:,:,q), inverse1) && isequal (d(:,q), d1));
+      assert (logdet(q) == logdet1 && isequal (u(:,:,q), u1) && report.l1(q) == report1.l1);
+    end
+    assert (isequal (denise_covariance (m, 2, 'threads', 2), sigma));
+    [~, other] = denise_covariance (m, 2);
+    assert (isequal (other, inverse));
+  end
+  [sigma, inverse, d, logdet, u, report] = denise_covariance (zeros (5, 5, 0, 'single'));
+  assert (isequal (size (sigma), [5 5 0]) && isequal (size (inverse), [5 5 0]) && isequal (size (d), [5 0]));
+  assert (isequal (size (logdet), [0 1]) && isequal (size (u), [5 3 0]) && isequal (size (report.status), [0 1]));
+  assert (isequal (size (denise_covariance (zeros (5, 5, 0), zeros (5, 3, 0))), [5 5 0]));
+end
+
+% Options: those of denise, and the floor.
+function options_of_sigma ()
+  m = matrices (1);
+  [~, s] = denise (m, 3, 'careful', true);
+  [sigma, ~, d] = denise_covariance (m, 3, 'careful', true, 'floor', 0.3);
+  near (d, max (diag (s), 0.3 * diag (m)), 1e-12);
+  near (diag (sigma), diag (m) - diag (s) + d, 1e-12);
+  assert (isequal (sigma, denise_covariance (m, struct ('Floor', 0.3, 'careful', 1))));
+  sigma = denise_covariance (m);
+  assert (isequal (sigma, denise_covariance (m, []), denise_covariance (m, 'floor', []), ...
+                   denise_covariance (m, 'floor', 0), denise_covariance (m, single (3), 'floor', 0.01)));
+  file = 'models/default.onnx';
+  net = denise (file);
+  assert (isequal (sigma, denise_covariance (m, 'model', file), denise_covariance (net, m, 3, 'floor', 0.01)));
+  denise (net, 'close');
+end
+
+% An entry that is not known leaves no hole in Sigma; a variance that is not known gets the mean of the other d.
+function sigma_of_missing_entries ()
+  m = matrices (1);
+  m(3,7) = NaN;
+  m(7,3) = NaN;
+  m(5,5) = NaN;
+  [sigma, inverse, d, ~, ~, report] = denise_covariance (m, 3, 'missing', true);
+  assert (all (isfinite (sigma(:))) && report.missing == 2 && report.status == 0);
+  near (sigma * inverse, eye (20), 1e-8);
+  near (d(5), mean (d([1:4 6:20])), 1e-12);
+end
+
+% From a U that is there already, of any method and in any class; of M only the variances count.
+function sigma_of_a_factor ()
+  m = matrices (3);
+  [sigma, inverse, d, logdet, u] = denise_covariance (m, 'floor', 0.05);
+  [sigma1, inverse1, d1, logdet1] = denise_covariance (m, u, 'floor', 0.05);
+  assert (isequal (sigma, sigma1) && isequal (inverse, inverse1) && isequal (d, d1) && isequal (logdet, logdet1));
+  assert (isequal (sigma1, denise_covariance (m, u, struct ('floor', 0.05))));
+  variances = m;
+  for q = 1:3
+    variances(:,:,q) = diag (diag (m(:,:,q)));
+  end
+  assert (isequal (sigma, denise_covariance (variances, u, 'floor', 0.05)));
+  assert (isa (denise_covariance (m, single (u)), 'single') && isa (denise_covariance (single (m), u), 'single'));
+  near (denise_covariance (2 * eye (4), eye (4, 2)), 2 * eye (4), 1e-15);   % in Octave matrices of a special kind
+  r = returns_of (60);
+  [l, s, u] = denise_rolling (r, 30, 2, 'returns', true);
+  [~, inverse] = denise_covariance (l + s, u);
+  assert (isequal (size (inverse), [6 6 31]) && all (isfinite (inverse(:))));
+end
+
+% Sigma * b and Sigma \ b as the host has them: columns, pages, one b for all pages, both classes.
+function products_without_sigma ()
+  for name = {'double', 'single'}
+    m = cast (matrices (4), name{1});
+    [sigma, ~, d, ~, u] = denise_covariance (m, 'floor', 0.1);
+    b = cast (cos (reshape (1:20*3*4, 20, 3, 4)), name{1});
+    y = denise_sigma_multiply (u, d, b);
+    x = denise_sigma_solve (u, d, b);
+    shared = denise_sigma_solve (u, d, b(:,:,1));
+    column = denise_sigma_solve (u, d, b(:,2,:));
+    assert (isa (x, name{1}) && isa (y, name{1}) && isequal (size (x), [20 3 4]) && isequal (size (y), [20 3 4]));
+    assert (isequal (column, x(:,2,:)) && isequal (shared(:,:,1), x(:,:,1)));
+    for q = 1:4
+      one = double (u(:,:,q)) * double (u(:,:,q))' + diag (double (d(:,q)));
+      near (y(:,:,q), one * double (b(:,:,q)), 20 * eps (name{1}) * max (m(:)));
+      near (x(:,:,q), one \ double (b(:,:,q)), 20 * eps (name{1}) * max (abs (x(:))) + 1e-11);
+      near (shared(:,:,q), one \ double (b(:,:,1)), 20 * eps (name{1}) * max (abs (shared(:))) + 1e-11);
+      assert (isequal (x(:,:,q), denise_sigma_solve (u(:,:,q), d(:,q), b(:,:,q))));
+      assert (isequal (y(:,:,q), denise_sigma_multiply (u(:,:,q), d(:,q), b(:,:,q))));
+    end
+    near (denise_sigma_multiply (u, d, eye (20)), sigma, 20 * eps (name{1}) * max (m(:)));
+    assert (isequal (denise_sigma_solve (u, reshape (d, 20, 1, 4), b), x));
+    assert (isequal (size (denise_sigma_solve (u, d, zeros (20, 0))), [20 0 4]));
+    assert (isequal (size (denise_sigma_multiply (u(:,:,[]), d(:,[]), b(:,:,1))), [20 3 0]));
+  end
+  assert (isa (denise_sigma_solve (u, d, double (b)), 'single'));   % as the host does it
+end
+
+% NaN on the pages that cannot be done, and the others as if nothing had happened; each kind has its warning.
+function pages_without_an_inverse ()
+  warning ('off', 'denise:notFinite');
+  warning ('off', 'denise:singular');
+  batch = matrices (4);
+  a = batch;
+  a(:,:,2) = 0;
+  [sigma, inverse, d, logdet, u, report] = denise_covariance (a);
+  assert (isequal (report.status, int32 ([0; 11; 0; 0])));
+  assert (all (all (isnan (sigma(:,:,2)))) && all (all (isnan (inverse(:,:,2)))) && all (isnan (d(:,2))));
+  assert (isequal (isnan (logdet), logical ([0; 1; 0; 0])));
+  whole = denise_covariance (batch);
+  assert (isequal (sigma(:,:,[1 3 4]), whole(:,:,[1 3 4])));
+  x = denise_sigma_solve (u, d, ones (20, 1));
+  assert (isequal (find (isnan (x(1,1,:))), 2));
+  a(3,4,3) = Inf;
+  a(4,3,3) = Inf;
+  [~, ~, ~, ~, ~, report] = denise_covariance (a, 'missing', true);
+  assert (isequal (report.status, int32 ([0; 11; 7; 0])));
+  [~, ~, d, ~, u] = denise_covariance (batch);
+  d(7,4) = 0;
+  x = denise_sigma_solve (u, d, ones (20, 2));
+  assert (isequal (find (isnan (x(1,1,:))), 4));
+  y = denise_sigma_multiply (u, d, ones (20, 2));
+  assert (all (isfinite (y(:))));
+  lastwarn ('', '');
+end
+
+% Sigma of a stream is that of its estimate and of its U, for one and for many, and for the last of many ticks.
+function sigma_of_a_stream ()
+  r = returns_of (40);
+  for name = {'double', 'single'}
+    st = denise_stream (6, 2, 'window', 20);
+    [~, ~, u] = denise_stream (st, cast (r, name{1}));
+    [sigma, inverse, d, logdet] = denise_stream (st, 'sigma', u);
+    c = denise_stream (st, 'covariance');
+    [sigma1, inverse1, d1, logdet1] = denise_covariance (cast (c, name{1}), u(:,:,end));
+    assert (isa (sigma, name{1}) && isa (d, name{1}) && isequal (size (sigma), [6 6]) && isequal (size (d), [6 1]));
+    near (sigma, sigma1, 10 * eps (name{1}) * max (c(:)));
+    near (d, d1, 10 * eps (name{1}) * max (c(:)));
+    near (inverse, inverse1, 1e4 * eps (name{1}) * max (abs (inverse1(:))));
+    near (logdet, logdet1, 1e4 * eps (name{1}));
+    assert (isequal (sigma, denise_stream (st, 'SIGMA', u(:,:,end), 'floor', 0.01)));
+    [~, ~, d] = denise_stream (st, 'sigma', u, 'floor', 0.9);
+    assert (all (d >= 0.9 * diag (c) * (1 - eps (name{1}))));
+    denise_stream (st, 'close');
+  end
+  st = denise_stream (6, 2, 'streams', 3, 'half_life', 15);
+  p = permute (reshape (returns_of (90)', 6, 30, 3), [1 3 2]);
+  [~, ~, u] = denise_stream (st, p);
+  [sigma, inverse, d, logdet] = denise_stream (st, 'sigma', u);
+  assert (isequal (size (sigma), [6 6 3]) && isequal (size (inverse), [6 6 3]));
+  assert (isequal (size (d), [6 3]) && isequal (size (logdet), [3 1]));
+  assert (isequal (sigma, denise_stream (st, 'sigma', u(:,:,:,end))));
+  c = denise_stream (st, 'covariance');
+  near (sigma, denise_covariance (c, u(:,:,:,end)), 1e-15);
+  denise_stream (st, 'close');
+end
+
+% As many factors as there are, with few pairs that stand out, in any unit, order and class, and for pages.
+function ranks_are_suggested ()
+  assert (isequal (denise_rank (ones (6)), 1) && isequal (denise_rank (eye (20)), 0));
+  m = zeros (20, 20, 3);
+  for k = 1:3
+    u = sin ((1:20)' .^ 2 * [1.7 3.1 5.3]);
+    m(:,:,k) = u(:,1:k) * u(:,1:k)' + 0.2 * eye (20);
+  end
+  assert (isequal (denise_rank (m), [1; 2; 3]));
+  assert (isequal (denise_rank (m, 500), denise_rank (m, 'observations', 500), ...
+                   denise_rank (m, struct ('observations', 500), 'most', []), [1; 2; 3]));
+  assert (isequal (denise_rank (m, 'Most', 2), [1; 2; 2]) && isequal (denise_rank (single (m), []), [1; 2; 3]));
+  unit = diag (10 .^ mod (1:20, 5));
+  order = [20:-2:2, 1:2:19];
+  assert (denise_rank (unit * m(order,order,3) * unit) == 3);
+  m(4,9,:) = NaN;
+  m(9,4,:) = NaN;
+  assert (isequal (denise_rank (m), [1; 2; 3]));
+  assert (isequal (size (denise_rank (zeros (5, 5, 0))), [0 1]));
+  assert (isequal (denise.rank (m, 'most', 1), [1; 1; 1]));
+  warning ('off', 'denise:notFinite');
+  m(3,3,2) = Inf;
+  assert (isequaln (denise_rank (m), [1; NaN; 3]));
+  lastwarn ('', '');
+end
+
 % denise.plot and its like are the functions with the long names.
 function package ()
   m = matrices (1);
@@ -538,6 +755,10 @@ function package ()
   assert (isequal (size (l), [6 6 30]));
   [l, ~, ~, ~, rows] = denise.rolling (returns_of (30), 20, 'returns', true);
   assert (isequal (size (l), [6 6 11]) && isequal (rows, (20:30)'));
+  [sigma, ~, d, ~, u] = denise.covariance (m, 2);
+  assert (isequal (sigma, denise_covariance (m, 2)));
+  assert (isequal (denise.sigma_solve (u, d, m), denise_sigma_solve (u, d, m)));
+  assert (isequal (denise.sigma_multiply (u, d, m), denise_sigma_multiply (u, d, m)));
 end
 
 % The script for the LRS library finds M and params in the workspace and leaves L and S there.
@@ -564,6 +785,10 @@ function tables ()
   assert (isa (tl, 'table') && isa (ts, 'table') && isequal (size (u), [4 2]));
   assert (isequal (tl{:,:}, l) && isequal (ts{:,:}, s));
   assert (isequal (tl.Properties.VariableNames, names) && isequal (tl.Properties.RowNames(:), names(:)));
+  [sigma, inverse, d] = denise_covariance (m, 2);
+  [tsigma, tinverse, td] = denise_covariance (array2table (m, 'VariableNames', names), 2);
+  assert (isa (tsigma, 'table') && isequal (tsigma{:,:}, sigma) && isequal (tinverse{:,:}, inverse));
+  assert (isequal (tsigma.Properties.VariableNames, names) && isequal (td, d));
   t = denise_solve (array2table (m, 'VariableNames', names), 'eigen', 2);
   assert (isequal (t{:,:}, denise_solve (m, 'eigen', 2)));
   caught = '';
@@ -586,6 +811,9 @@ function timetables ()
   c = cov (returns);
   assert (isa (tl, 'table') && isequal (tl{:,:}, denise (c, 2)));
   assert (isequal (tl.Properties.VariableNames, names));
+  k = denise_rank (c, 50);   % as many as rows
+  assert (isequal (k, denise_rank (t), denise_rank (t, 'most', 9), denise_rank (t, 50)));
+  assert (isequal (denise_rank (c), denise_rank (t, 0), denise_rank (t, 'observations', 0)));
 end
 
 % What is in the memory of a graphics card gets the right hint.

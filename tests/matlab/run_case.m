@@ -4,6 +4,7 @@ function why = run_case (one)
   state = warning ();
   back = onCleanup (@() warning (state));
   warning ('on', 'denise:notFinite');
+  warning ('on', 'denise:singular');
   lastwarn ('', '');
   id = '';
   message = '';

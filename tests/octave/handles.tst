@@ -125,6 +125,23 @@
 %! endfor
 %! assert (status_of ("VmRSS") - memory < 1024);
 
+## Covariances and products, refused or with a warning, lose no memory.
+%!test
+%! warning ("off", "denise:singular", "local");
+%! m = matrices (4);
+%! m(:,:,2) = 0;
+%! for i = 1:3000
+%!   if (i == 500)
+%!     memory = status_of ("VmRSS");
+%!   endif
+%!   [~, ~, d, ~, u] = denise_covariance (m);
+%!   denise_covariance (m, u);
+%!   denise_sigma_solve (u(:,:,[1 3]), d(:,[1 3]), ones (20, 50));
+%!   assert (! isempty (try_message (@() denise_covariance (m, u, "floor", 2))));
+%!   assert (! isempty (try_message (@() denise_sigma_solve (u, d, ones (19, 1)))));
+%! endfor
+%! assert (status_of ("VmRSS") - memory < 1024);
+
 ## A stream from before a clear is gone, and no later handle takes its number. Streams do not need the model they came
 ## from.
 %!test

@@ -20,7 +20,10 @@ static const struct {
                {"demean", OPTION_DEMEAN},
                {"warm_up", OPTION_WARM_UP},
                {"step", OPTION_STEP},
-               {"returns", OPTION_RETURNS}};
+               {"returns", OPTION_RETURNS},
+               {"floor", OPTION_FLOOR},
+               {"observations", OPTION_OBSERVATIONS},
+               {"most", OPTION_MOST}};
 enum { OPTIONS = sizeof options / sizeof options[0] };
 
 static int is_text(const mxArray *value) { return mxIsChar(value) || mxIsClass(value, "string"); }
@@ -103,6 +106,9 @@ static void set(wishes *result, unsigned bit, const mxArray *value) {
     case OPTION_DEMEAN: result->demean = yes_or_no(value, "demean"); break;
     case OPTION_WARM_UP: result->warm_up = whole(value, "warm_up", 0); break;
     case OPTION_STEP: result->step = positive(value, "step"); break;
+    case OPTION_FLOOR: result->floor = not_negative(value, "floor", "0.01"); break;
+    case OPTION_OBSERVATIONS: result->observations = not_negative(value, "observations", "not known"); break;
+    case OPTION_MOST: result->most = whole(value, "most", 0); break;
     default: result->returns = yes_or_no(value, "returns"); break;
   }
 }

@@ -18,6 +18,9 @@ typedef struct {
   double half_life;                        /* 0: not given */
   uint32_t demean;                         /* 1: subtract the means of the returns */
   uint32_t returns;                        /* 1: the table has returns, not prices */
+  double floor;                            /* least share of a variance that is an asset's own, 0: not given */
+  double observations;                     /* that M was made from, 0: not given */
+  uint32_t most;                           /* factors to suggest, 0: not given */
 } wishes;
 
 /* Options by their bits. */
@@ -36,6 +39,9 @@ enum {
   OPTION_WARM_UP = 2048,
   OPTION_STEP = 4096,
   OPTION_RETURNS = 8192,
+  OPTION_FLOOR = 16384,
+  OPTION_OBSERVATIONS = 32768,
+  OPTION_MOST = 65536,
 };
 
 /* Reads options of which `allowed` has the bits. Values without a name may come first, in the order of `plain`, which

@@ -6,16 +6,20 @@
  *                       denise_mex('close', id)
  *   info              = denise_mex('info'), ('info', id) or ('info', file)
  *   [L, S]            = denise_mex('solve', M, method, options...)
+ *   k                 = denise_mex('rank', M, options...)
  *   ...               = denise_mex('stream_new', n, options...) and others that ticks.h lists
+ *   ...               = denise_mex('covariance', M, options...) and others that covariance.h lists
  *
  * How it stays safe in a host that jumps out of C on every error:
  * - What must outlive a call hangs in the tables of models.c and streams.c and nowhere else. What one call needs comes
  *   from mxMalloc, which the host takes back.
  * - Every argument is checked before the library sees it. */
 #include "arguments.h"
+#include "covariance.h"
 #include "library.h"
 #include "matrices.h"
 #include "models.h"
+#include "rank.h"
 #include "streams.h"
 #include "ticks.h"
 
@@ -24,29 +28,13 @@
 static const unsigned plain_k[] = {OPTION_K, 0}, plain_k_lambda[] = {OPTION_K, OPTION_LAMBDA, 0};
 
 static void decompose(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
-  opened_file *file = NULL;
-  if (nrhs > 0 && mxIsUint64(prhs[0])) {
-    file = find_opened(prhs[0]);
-    --nrhs;
-    ++prhs;
-  }
+  const opened_file *file = leading_file(&nrhs, &prhs);
   if (nrhs == 0) mexErrMsgIdAndTxt("denise:argument", "M is missing");
   const matrices m = read_matrices(prhs[0]);
   const unsigned allowed =
       OPTION_K | OPTION_THREADS | (file == NULL ? OPTION_MODEL : 0u) | OPTION_CORRELATION | OPTION_CAREFUL |
       OPTION_MISSING;
-  wishes wanted = parse_options(nrhs - 1, prhs + 1, allowed, plain_k);
-  if (wanted.k >= m.n) {
-    mexErrMsgIdAndTxt("denise:argument", "k must be less than n = %lu, not %lu", (unsigned long)m.n,
-                      (unsigned long)wanted.k);
-  }
-  const denise_model *model;
-  if (wanted.model != NULL) {
-    model = model_from(wanted.model, m.n, wanted);
-  } else {
-    if (file == NULL && wanted.k == 0) wanted.k = default_rank(m.n);
-    model = model_for(file, m.n, wanted);
-  }
+  const denise_model *model = wanted_model(file, m.n, parse_options(nrhs - 1, prhs + 1, allowed, plain_k));
   const size_t k = library_k(model);
   plhs[0] = pages_like(&m, m.n, m.n);
   if (nlhs > 1) plhs[1] = pages_like(&m, m.n, m.n);
@@ -54,7 +42,7 @@ static void decompose(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]
   void *u = nlhs > 2 ? mxMalloc((m.count * m.n * k + 1) * mxGetElementSize(plhs[2])) : NULL;
   const int not_finite = library_split(model, &m, u, mxGetData(plhs[0]), nlhs > 1 ? mxGetData(plhs[1]) : NULL,
                                        nlhs > 3 ? &plhs[3] : NULL);
-  if (u != NULL) transpose(u, mxGetData(plhs[2]), &m, k);
+  if (u != NULL) transpose(u, mxGetData(plhs[2]), m.type, m.n, k, m.count);
   mxFree(u);
   free_passing_model();
   if (not_finite) warn_not_finite(&m, mxGetData(plhs[0]));
@@ -139,7 +127,10 @@ void mexFunction(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
     info(plhs, nrhs, prhs);
   } else if (strcmp(command, "solve") == 0) {
     solve(nlhs, plhs, nrhs, prhs);
-  } else if (!stream_command(command, nlhs, plhs, nrhs, prhs)) {
+  } else if (strcmp(command, "rank") == 0) {
+    suggest_rank(nlhs, plhs, nrhs, prhs);
+  } else if (!stream_command(command, nlhs, plhs, nrhs, prhs) &&
+             !covariance_command(command, nlhs, plhs, nrhs, prhs)) {
     mexErrMsgIdAndTxt("denise:argument", "denise_mex belongs to denise, denise_stream and their like: call those");
   }
 }

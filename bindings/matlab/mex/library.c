@@ -12,16 +12,19 @@ static const char *id_of(denise_status status) {
     case DENISE_ERR_UNSUPPORTED: return "denise:unsupported";
     case DENISE_ERR_SHAPE: return "denise:shape";
     case DENISE_ERR_NOT_FINITE: return "denise:notFinite";
+    case DENISE_ERR_SINGULAR: return "denise:singular";
     case DENISE_ERR_MEMORY: return "denise:memory";
     default: return "denise:internal";
   }
 }
 
-/* A call that went wrong is an error of the host; one with NaN or Inf did the rest of its work. */
-static void check(denise_status status) {
-  if (status != DENISE_OK && status != DENISE_ERR_NOT_FINITE) {
-    mexErrMsgIdAndTxt(id_of(status), "%s", denise_last_error());
-  }
+/* A call that went wrong is an error of the host; one with NaN or Inf, or with a matrix that cannot be inverted, did
+ * the rest of its work. */
+static outcome check(denise_status status) {
+  if (status == DENISE_OK) return ALL_WELL;
+  if (status == DENISE_ERR_NOT_FINITE) return NOT_FINITE;
+  if (status != DENISE_ERR_SINGULAR) mexErrMsgIdAndTxt(id_of(status), "%s", denise_last_error());
+  return SINGULAR;
 }
 
 denise_model *library_load(const char *path, const void *bytes, size_t bytes_size, model_size wanted, failure *why) {
@@ -90,6 +93,52 @@ int library_split(const denise_model *model, const matrices *m, void *u, void *l
   if (report != NULL) *report = report_struct(reports, m->count, 1);
   mxFree(reports);
   return status == DENISE_ERR_NOT_FINITE;
+}
+
+/* -------------------------------------------------------------------------------------- covariances */
+
+outcome library_sigma(const denise_model *model, const matrices *m, double least, sigma_parts to, mxArray **report) {
+  denise_report *reports = report != NULL ? mxMalloc((m->count + 1) * sizeof *reports) : NULL;
+  denise_status status = DENISE_OK;
+  if (m->count > 0) {
+    status = m->type == mxDOUBLE_CLASS ? denise_covariance_batch_f64(model, m->count, m->data, least, to.u, to.d,
+                                                                     to.sigma, to.inverse, to.log_det, reports)
+                                       : denise_covariance_batch(model, m->count, m->data, least, to.u, to.d, to.sigma,
+                                                                 to.inverse, to.log_det, reports);
+  }
+  const outcome result = check(status);
+  if (report != NULL) *report = report_struct(reports, m->count, 1);
+  mxFree(reports);
+  return result;
+}
+
+outcome library_sigma_from(const matrices *m, uint32_t k, double least, sigma_parts to) {
+  if (m->count == 0) return ALL_WELL;
+  return check(m->type == mxDOUBLE_CLASS
+                   ? denise_covariance_from_u_batch_f64(m->n, k, m->count, m->data, to.u, least, to.d, to.sigma,
+                                                        to.inverse, to.log_det)
+                   : denise_covariance_from_u_batch(m->n, k, m->count, m->data, to.u, least, to.d, to.sigma, to.inverse,
+                                                    to.log_det));
+}
+
+outcome library_stream_sigma(const denise_stream *stream, mxClassID type, double least, sigma_parts to) {
+  return check(type == mxDOUBLE_CLASS
+                   ? denise_stream_sigma_f64(stream, to.u, least, to.d, to.sigma, to.inverse, to.log_det)
+                   : denise_stream_sigma(stream, to.u, least, to.d, to.sigma, to.inverse, to.log_det));
+}
+
+outcome library_product(const factors *f, int invert, size_t columns, void *x) {
+  if (f->count == 0 || columns == 0) return ALL_WELL;
+  if (f->type == mxDOUBLE_CLASS) {
+    return check((invert ? denise_covariance_solve_batch_f64 : denise_covariance_multiply_batch_f64)(
+        f->n, f->k, f->count, f->u, f->d, columns, x, x));
+  }
+  return check((invert ? denise_covariance_solve_batch : denise_covariance_multiply_batch)(f->n, f->k, f->count, f->u,
+                                                                                           f->d, columns, x, x));
+}
+
+outcome library_rank(const matrices *m, uint32_t most, double observations, uint32_t *k) {
+  return check(denise_suggest_rank_batch(m->n, most, observations, m->count, m->data, k));
 }
 
 /* ----------------------------------------------------------------------------------------- streams */

@@ -29,6 +29,36 @@ void library_free(denise_model *model);
  * else 0. */
 int library_split(const denise_model *model, const matrices *m, void *u, void *l, void *s, mxArray **report);
 
+/* How a call went that did its work: for all matrices; for some not, which have NaN or Inf, or cannot be inverted; or
+ * for some not, which all cannot be inverted. */
+typedef enum { ALL_WELL, NOT_FINITE, SINGULAR } outcome;
+
+/* Where Sigma = U*U' + diag (d) goes. All but u, which is row-major, may be NULL. */
+typedef struct {
+  void *u, *sigma, *inverse, *d;
+  double *log_det;
+} sigma_parts;
+
+/* Splits M, and makes Sigma of it. `least` is the option floor. report may be NULL. */
+outcome library_sigma(const denise_model *model, const matrices *m, double least, sigma_parts to, mxArray **report);
+/* The same from a U that is there already, n x k for each matrix of M. */
+outcome library_sigma_from(const matrices *m, uint32_t k, double least, sigma_parts to);
+/* The same from the U of the last tick of a stream, in the class of U. */
+outcome library_stream_sigma(const denise_stream *stream, mxClassID type, double least, sigma_parts to);
+
+/* U, row-major, and d of count matrices Sigma. */
+typedef struct {
+  const void *u, *d;
+  mxClassID type;
+  uint32_t n, k;
+  size_t count;
+} factors;
+/* x becomes Sigma * x, or (invert) Sigma \ x; it has n rows of so many columns for each Sigma, row-major. */
+outcome library_product(const factors *f, int invert, size_t columns, void *x);
+
+/* A rank for each matrix of M, in double. Numbers that are 0 are not known, or left to the library. */
+outcome library_rank(const matrices *m, uint32_t most, double observations, uint32_t *k);
+
 /* Streams, which may outlive their model. A number that is 0 is left to the library. NULL, and why, on failure. */
 typedef struct {
   uint32_t streams, window, warm_up, correlation, demean;

@@ -3,11 +3,14 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 
-static double at(const matrices *m, size_t i) {
-  return m->type == mxDOUBLE_CLASS ? ((const double *)m->data)[i] : (double)((const float *)m->data)[i];
+double number_at(const void *data, mxClassID type, size_t i) {
+  return type == mxDOUBLE_CLASS ? ((const double *)data)[i] : (double)((const float *)data)[i];
 }
+
+static double at(const matrices *m, size_t i) { return number_at(m->data, m->type, i); }
 
 static double largest_entry(const matrices *m, size_t from) {
   double largest = 0;
@@ -68,6 +71,16 @@ const void *read_numbers(const mxArray *value, const char *name) {
   }
   if (mxIsComplex(value)) mexErrMsgIdAndTxt("denise:complex", "%s must be real: it is complex", name);
   return mxGetData(value);
+}
+
+shape shape_of(const mxArray *value) {
+  const mwSize *size = mxGetDimensions(value);
+  shape result = {""};
+  for (mwSize i = 0; i < mxGetNumberOfDimensions(value) && i < 4; ++i) {
+    const size_t used = strlen(result.text);
+    snprintf(result.text + used, sizeof result.text - used, "%s%lu", i == 0 ? "" : "-by-", (unsigned long)size[i]);
+  }
+  return result;
 }
 
 static matrices read_pages(const mxArray *value, mwSize most_dimensions) {
@@ -139,13 +152,12 @@ void to_single(const double *from, float *to, const matrices *m) {
   for (size_t i = 0; i < size; ++i) to[i] = (float)from[i];
 }
 
-void transpose(const void *from, void *to, const matrices *m, size_t k) {
-  const size_t n = m->n;
-  for (size_t q = 0; q < m->count; ++q) {
-    for (size_t i = 0; i < n; ++i) {
-      for (size_t a = 0; a < k; ++a) {
-        const size_t source = (q * n + i) * k + a, target = (q * k + a) * n + i;
-        if (m->type == mxDOUBLE_CLASS) {
+void transpose(const void *from, void *to, mxClassID type, size_t rows, size_t columns, size_t count) {
+  for (size_t q = 0; q < count; ++q) {
+    for (size_t i = 0; i < rows; ++i) {
+      for (size_t a = 0; a < columns; ++a) {
+        const size_t source = (q * rows + i) * columns + a, target = (q * columns + a) * rows + i;
+        if (type == mxDOUBLE_CLASS) {
           ((double *)to)[target] = ((const double *)from)[source];
         } else {
           ((float *)to)[target] = ((const float *)from)[source];

@@ -183,6 +183,24 @@ const denise_model *model_from(const char *path, uint32_t n, wishes wanted) {
   return passing = load_or_fail(path, NULL, size);
 }
 
+opened_file *leading_file(int *nrhs, const mxArray ***prhs) {
+  if (*nrhs == 0 || !mxIsUint64((*prhs)[0])) return NULL;
+  opened_file *file = find_opened((*prhs)[0]);
+  --*nrhs;
+  ++*prhs;
+  return file;
+}
+
+const denise_model *wanted_model(const opened_file *file, uint32_t n, wishes wanted) {
+  if (wanted.k >= n) {
+    mexErrMsgIdAndTxt("denise:argument", "k must be less than n = %lu, not %lu", (unsigned long)n,
+                      (unsigned long)wanted.k);
+  }
+  if (wanted.model != NULL) return model_from(wanted.model, n, wanted);
+  if (file == NULL && wanted.k == 0) wanted.k = default_rank(n);
+  return model_for(file, n, wanted);
+}
+
 models_count count_models(void) {
   models_count count = {0, 0, 0};
   for (int i = 0; i < FILES; ++i) count.opened += files[i].id != 0;

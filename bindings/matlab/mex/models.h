@@ -24,6 +24,13 @@ uint32_t default_rank(uint32_t n);
 const denise_model *model_for(const opened_file *file, uint32_t n, wishes wanted);
 /* The same straight from a file, for this call only. */
 const denise_model *model_from(const char *path, uint32_t n, wishes wanted);
+
+/* The opened file that a call names before its other arguments, from which it is taken; NULL if it names none. */
+opened_file *leading_file(int *nrhs, const mxArray ***prhs);
+/* The model for n x n matrices that a call with these options asks for, from a file that it names, from the opened one,
+ * or (NULL) the built-in network. */
+const denise_model *wanted_model(const opened_file *file, uint32_t n, wishes wanted);
+
 /* Frees what was for one call only. To be called when a call begins and when it ends. */
 void free_passing_model(void);
 

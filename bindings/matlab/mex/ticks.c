@@ -4,25 +4,9 @@
 #include "streams.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 static const unsigned plain_k[] = {OPTION_K, 0};
-
-/* Such as 3-by-4-by-2, for messages. */
-typedef struct {
-  char text[80];
-} shape;
-
-static shape shape_of(const mxArray *value) {
-  const mwSize *size = mxGetDimensions(value);
-  shape result = {""};
-  for (mwSize i = 0; i < mxGetNumberOfDimensions(value) && i < 4; ++i) {
-    const size_t used = strlen(result.text);
-    snprintf(result.text + used, sizeof result.text - used, "%s%lu", i == 0 ? "" : "-by-", (unsigned long)size[i]);
-  }
-  return result;
-}
 
 /* ----------------------------------------------------------------------------------- ticks of users */
 
@@ -101,8 +85,7 @@ static void push(open_stream *one, const ticks *t, const char *what, int nlhs, m
   }
   const size_t bad = library_push(one->stream, t, u, l, s, nlhs > 3 ? &plhs[3] : NULL, &first);
   if (u != NULL) {
-    const matrices m = {NULL, t->type, t->n, results * t->streams};
-    transpose(u, mxGetData(plhs[2]), &m, t->k);
+    transpose(u, mxGetData(plhs[2]), t->type, t->n, t->k, results * t->streams);
     mxFree(u);
   }
   if (bad == 0) return;

@@ -2,19 +2,11 @@ function M = stock_windows (count)
 % Correlations of 20 S&P 500 stocks in windows of 100 days, `count` of them spread over the years that no network
 % was trained on. [] if the file with the prices is not there.
 
-  root = fileparts (fileparts (fileparts (fileparts (mfilename ('fullpath')))));
-  packed = fullfile (root, 'tests', 'data', 'sp500', 'sp500_dataset.csv.gz');
-  M = [];
-  if (~ exist (packed, 'file'))
+  prices = stock_prices ();
+  if (isempty (prices))
+    M = [];
     return;
   end
-  folder = tempname ();
-  mkdir (folder);
-  unpacked = gunzip (packed, folder);
-  prices = read_prices (unpacked{1});
-  delete (unpacked{1});
-  rmdir (folder);
-
   returns = prices(2:end,:) ./ prices(1:end-1,:) - 1;
   windows = floor ((size (returns, 1) - 100) / 5) + 1;
   first = floor (0.77 * windows);

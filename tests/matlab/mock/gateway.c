@@ -7,7 +7,7 @@
 #include <string.h>
 
 static int passed, failed;
-static mxArray *out[5];
+static mxArray *out[6];
 
 static void expect(int holds, const char *what, int line) {
   if (holds) {
@@ -169,12 +169,72 @@ static void streams(void) {
   }
 }
 
+static mxArray *column(mxClassID type, double value) {
+  const size_t size[2] = {5, 1};
+  const double values[5] = {value, value, value, value, value};
+  return mock_array(type, 2, size, values);
+}
+
+static void covariances(void) {
+  for (int single = 0; single < 2; ++single) {
+    const mxClassID type = single ? mxSINGLE_CLASS : mxDOUBLE_CLASS;
+    mxArray *all[6];
+    EXPECT(call(6, "covariance", ones(type, 2), number(1), string("floor"), number(0.5)));
+    memcpy(all, out, sizeof all);
+    EXPECT(mxGetClassID(all[0]) == type && mxGetNumberOfElements(all[0]) == 50 && mxGetNumberOfElements(all[1]) == 50);
+    EXPECT(mxGetClassID(all[2]) == type && mxGetM(all[2]) == 5 && mxGetNumberOfElements(all[2]) == 10);
+    EXPECT(mxGetClassID(all[3]) == mxDOUBLE_CLASS && mxGetM(all[3]) == 2 && mxGetNumberOfElements(all[3]) == 2);
+    EXPECT(mxGetNumberOfElements(all[4]) == 10 && mxGetNumberOfFields(all[5]) == 8);
+    EXPECT(entry(all[0], 0) > 1.49 && entry(all[0], 0) < 1.51 && entry(all[0], 1) == entry(all[0], 5));
+    EXPECT(call(4, "covariance", ones(type, 2), all[4], string("floor"), number(0.5)));
+    EXPECT(entry(out[0], 49) == entry(all[0], 49) && entry(out[3], 1) == entry(all[3], 1));
+    EXPECT(!call(5, "covariance", ones(type, 2), all[4], NULL, NULL) && refused("denise:argument", "too many results"));
+    EXPECT(!call(1, "covariance", ones(type, 1), all[4], NULL, NULL) && refused("denise:shape", "as many pages as M"));
+    EXPECT(!call(1, "covariance", ones(type, 1), number(1), string("floor"), number(2)));
+    EXPECT(refused("denise:argument", "floor"));
+    EXPECT(!call(1, "covariance", mock_object("gpuArray"), NULL, NULL, NULL) && refused("denise:class", "gpuArray"));
+
+    EXPECT(call(1, "sigma_multiply", all[4], all[2], column(type, 1), NULL) && mxGetNumberOfElements(out[0]) == 10);
+    mxArray *product = out[0];
+    EXPECT(call(1, "sigma_solve", all[4], all[2], product, NULL) && mxGetNumberOfDimensions(out[0]) == 3);
+    for (size_t i = 0; i < 10; ++i) EXPECT(entry(out[0], i) > 0.999 && entry(out[0], i) < 1.001);
+    EXPECT(call(1, "sigma_solve", all[4], all[2], ones(type, 2), NULL) && mxGetNumberOfElements(out[0]) == 50);
+    EXPECT(!call(1, "sigma_solve", all[4], all[2], mock_object("gpuArray"), NULL) && refused("denise:class", "b must"));
+    EXPECT(!call(1, "sigma_solve", all[4], column(type, 1), product, NULL) && refused("denise:shape", "d must be"));
+    const mxClassID other = single ? mxDOUBLE_CLASS : mxSINGLE_CLASS;
+    EXPECT(!call(1, "sigma_solve", all[4], all[2], column(other, 1), NULL) && refused("denise:class", "one class"));
+    call(1, "sigma_solve", column(type, 1), column(type, 0), column(type, 1), NULL);
+    EXPECT(refused("denise:singular", "not positive") && out[0] != NULL && entry(out[0], 0) != entry(out[0], 0));
+    mxArray *nothing = ones(type, 2);
+    memset(mxGetData(nothing), 0, 25 * mxGetElementSize(nothing));
+    call(6, "covariance", nothing, number(1), NULL, NULL);
+    EXPECT(refused("denise:singular", "on 1 of 2 pages (the first is 1)") && entry(out[0], 25) == entry(out[0], 25));
+
+    EXPECT(call(1, "rank", ones(type, 2), number(100), string("most"), number(3)));
+    EXPECT(mxGetClassID(out[0]) == mxDOUBLE_CLASS && mxGetNumberOfElements(out[0]) == 2 && entry(out[0], 0) <= 3);
+    EXPECT(!call(1, "rank", ones(type, 1), string("k"), number(1), NULL) && refused("denise:argument", "unknown"));
+
+    EXPECT(call(1, "stream_new", number(4), string("streams"), number(3), NULL));
+    const uint64_t id = *(uint64_t *)mxGetData(out[0]);
+    EXPECT(call(3, "stream_push", handle(id), returns(type, 4, 3, 20), NULL, NULL));
+    mxArray *u = out[2];
+    EXPECT(call(4, "stream_sigma", handle(id), u, string("floor"), number(0.1)));
+    EXPECT(mxGetNumberOfElements(out[0]) == 48 && mxGetM(out[2]) == 4 && mxGetM(out[3]) == 3);
+    EXPECT(entry(out[1], 47) == entry(out[1], 47));
+    EXPECT(!call(1, "stream_sigma", handle(id), column(type, 1), NULL, NULL) && refused("denise:shape", "4-by-3-by-3"));
+    EXPECT(!call(1, "stream_sigma", handle(id + 1), u, NULL, NULL) && refused("denise:handle", "parfor"));
+    EXPECT(call(0, "stream_close", handle(id), NULL, NULL, NULL));
+    mock_forget();
+  }
+}
+
 int main(void) {
   results();
   options();
   arrays();
   handles();
   streams();
+  covariances();
   mock_clear_mex(); /* AddressSanitizer says what is left */
   mock_forget();
   printf("gateway, %s: %d passed, %d failed\n", API, passed, failed);
