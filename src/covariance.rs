@@ -22,8 +22,8 @@ use denise_rust::{Element, Error, Report, Status};
 /// - Sigma and its inverse are positive definite, also as they are written, rounded to their type. For that d_i is never
 ///   less than 1e-6 of L_ii, nor, in float, than 2.4e-7 n^1.5 of it.
 /// - Where S_ii is above its floor, as it nearly always is, Sigma_ii is M_ii. Elsewhere it is more.
-/// - An M_ii that is not known (NaN, with DENISE_FLAG_MISSING) gets the mean d of the others. One that is zero or
-///   negative counts as floor times the mean of those that are positive.
+/// - An M_ii that is not known (NaN, with DENISE_FLAG_MISSING), zero or negative gets the mean d of the others: an asset
+///   that has not moved is not one without risk.
 /// - If none is positive, the outputs of that matrix are NaN, its report has DENISE_ERR_SINGULAR, and so does the call
 ///   return. NaN and infinity are as in denise_decompose_batch. All other matrices are done.
 /// - sigma and inverse are symmetric to the bit. Results are the same, to the bit, for any count and place in the batch.

@@ -2,13 +2,14 @@
 //!
 //! - `commands`: what each subcommand does. Matrices come from the crate `denise_data`.
 //! - `evaluate`: methods side by side. `robustness`: on matrices that are not the paper's.
-//!   `streams`: from tick to tick.
+//!   `streams`: from tick to tick. `ranks`: how often a suggested k is right.
 //! - `train`: gradient descent. `onnx`: the model files. `plot`: the pictures.
 
 mod commands;
 mod evaluate;
 mod onnx;
 mod plot;
+mod ranks;
 mod robustness;
 mod streams;
 mod train;

@@ -10,6 +10,7 @@ use crate::evaluate::{
     Contender, Format, Matrices, Method, Plan, Row, StockRow, Table, Times, contenders, evaluate,
     stocks,
 };
+use crate::ranks;
 use denise_data::files::Stack;
 use denise_data::generator;
 use std::error::Error;
@@ -57,6 +58,10 @@ pub struct Args {
     /// beside eigen-truncation; with --panel also on the first assets of a larger table.
     #[arg(long, requires = "prices", conflicts_with_all = ["n", "k", "method", "lambda", "robustness"])]
     streams: bool,
+    /// Measure instead how often the rank that `denise rank` suggests is right, beside other criteria, on matrices whose
+    /// rank is known: --count of each kind, at most 200.
+    #[arg(long, conflicts_with_all = ["n", "k", "method", "lambda", "robustness", "streams", "prices"])]
+    ranks: bool,
     #[command(flatten)]
     assets: robustness::Assets,
     /// How to print the tables.
@@ -93,6 +98,14 @@ pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     if let (true, Some(prices)) = (args.streams, &args.prices) {
         let measured = streams::measure(&args.model, prices, &args.assets)?;
         print!("{}", streams::print(&measured.rows, format)?);
+        return Ok(());
+    }
+    if args.ranks {
+        let rows = ranks::measure(args.count.min(200), args.seed)?;
+        match format {
+            Format::Json => println!("{}", serde_json::to_string_pretty(&rows)?),
+            _ => print!("{}", ranks::table(&rows).write(format)),
+        }
         return Ok(());
     }
     if args.assets.given() {

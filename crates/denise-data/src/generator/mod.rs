@@ -116,11 +116,31 @@ pub fn samples<K: Copy + Into<Kind> + Sync>(
             let Kind { source, holes } = kinds[i % kinds.len()].into();
             match source {
                 Source::Sum(cell) => cell.sample(n, k, &mut rng, m, l),
-                Source::Sampled(units) => units.sample(n, k, &mut rng, m, l),
+                Source::Sampled(units) => units.sample(n, k, None, &mut rng, m, l),
             }
             holes.punch(n, &mut rng, m);
         });
     out
+}
+
+/// `count` matrices estimated from so many observations each, more than n of them, of factor models with k factors;
+/// k may be 0.
+pub fn sampled(
+    n: usize,
+    k: usize,
+    units: Units,
+    observations: usize,
+    seed: u64,
+    count: usize,
+) -> Vec<f64> {
+    let mut all = vec![0.0; count * n * n];
+    let matrices = all.par_chunks_exact_mut(n * n).enumerate();
+    matrices.for_each(|(i, m)| {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        rng.set_stream(i as u64);
+        units.sample(n, k, Some(observations), &mut rng, m, &mut vec![0.0; n * n]);
+    });
+    all
 }
 
 #[cfg(test)]

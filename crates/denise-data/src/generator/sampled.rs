@@ -27,11 +27,13 @@ const OBSERVATIONS: (f64, f64) = (60.0, 2000.0);
 
 impl Units {
     /// M is the sample's matrix and L₀ the true common part in the same units. The model: a factor that moves all
-    /// assets one way and k − 1 weaker ones, specific variances, and a few pairs of assets that move together.
+    /// assets one way and k − 1 weaker ones, specific variances, and a few pairs of assets that move together. Without
+    /// a number of `observations` it is drawn too.
     pub(super) fn sample(
         self,
         n: usize,
         k: usize,
+        observations: Option<usize>,
         rng: &mut impl Rng,
         m: &mut [f64],
         l: &mut [f64],
@@ -75,10 +77,13 @@ impl Units {
         let (fewest, most) = OBSERVATIONS;
         // With fewer than n, M would have no inverse, and Bartlett's way does not hold.
         let fewest = fewest.max((n + 2) as f64);
-        let observations = rng
-            .random_range(fewest.ln()..=most.max(fewest).ln())
-            .exp()
-            .floor();
+        let observations = match observations {
+            Some(observations) => observations as f64,
+            None => rng
+                .random_range(fewest.ln()..=most.max(fewest).ln())
+                .exp()
+                .floor(),
+        };
         let truth = lower_factor(n, m);
         let noise = bartlett(n, observations - 1.0, rng);
         // The product of two lower factors is one.

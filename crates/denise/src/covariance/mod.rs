@@ -37,8 +37,8 @@ pub struct Outputs<'a, F> {
 /// Σ = UUᵀ + diag(d) with d_i = max(S_ii, floor · M_ii), from factors that are there already, such as those of a stream.
 ///
 /// Of every matrix of `m` (n×n each) the diagonal is read, and `u` has n×k values for each. `floor` 0 is
-/// [`DEFAULT_FLOOR`]. Where M_ii is NaN, it is not known, and d_i is the mean of the others; where it is not positive, it
-/// counts as `floor` times the mean of those that are. So Σ is positive definite whatever comes in.
+/// [`DEFAULT_FLOOR`]. Where M_ii is NaN, which means that it is not known, or not positive, d_i is the mean of the others.
+/// So Σ is positive definite whatever comes in.
 ///
 /// Never allocates. An error about lengths leaves the outputs as they were. [`Status::NotFinite`] means that U, or a
 /// variance, of some matrix was not finite, and [`Status::Singular`] that none of its variances was positive: the outputs

@@ -35,7 +35,8 @@ impl<F: Real> Rule<F> {
         })
     }
 
-    /// Writes d. An error if U or a variance is not finite, or if no variance is positive; NaN is one that is not known.
+    /// Writes d. An error if U or a variance is not finite, or if no variance is positive. NaN is one that is not
+    /// known.
     pub(super) fn specific(
         &self,
         k: usize,
@@ -43,17 +44,13 @@ impl<F: Real> Rule<F> {
         variance: impl Fn(usize) -> f64,
         d: &mut [F],
     ) -> Result<(), Status> {
-        let (mut positive, mut count) = (0.0, 0.0);
+        let mut positive = false;
         for i in 0..d.len() {
             let m = variance(i);
             if m.is_infinite() {
                 return Err(Status::NotFinite);
             }
-            if m > 0.0 {
-                count += 1.0;
-                // The mean so far: a sum could overflow.
-                positive += (m - positive) / count;
-            }
+            positive |= m > 0.0;
         }
         let explained = |i: usize| -> f64 {
             let row = u[i * k..][..k].iter();
@@ -62,7 +59,7 @@ impl<F: Real> Rule<F> {
         if !(0..d.len()).all(|i| explained(i).is_finite()) {
             return Err(Status::NotFinite);
         }
-        if count == 0.0 {
+        if !positive {
             return Err(Status::Singular);
         }
         let most: f64 = F::MAX.into();
@@ -70,21 +67,21 @@ impl<F: Real> Rule<F> {
             let x = x.max(self.guard * l).clamp(F::TINY.into(), most);
             F::from_f64(x)
         };
-        let (mut mean, mut known) = (0.0, 0.0);
+        // A running mean: a sum could overflow.
+        let (mut mean, mut count) = (0.0, 0.0);
         for (i, d) in d.iter_mut().enumerate() {
             let (m, l) = (variance(i), explained(i));
-            if m.is_nan() {
-                continue;
+            if m > 0.0 {
+                let specific = (m - l).max(self.floor * m);
+                *d = round(specific, l);
+                count += 1.0;
+                mean += (specific - mean) / count;
             }
-            // An asset that has never moved, or a matrix that is no covariance.
-            let m = if m > 0.0 { m } else { self.floor * positive };
-            let specific = (m - l).max(self.floor * m);
-            *d = round(specific, l);
-            known += 1.0;
-            mean += (specific - mean) / known;
         }
         for (i, d) in d.iter_mut().enumerate() {
-            if variance(i).is_nan() {
+            // Not known, or of an asset that has not moved, or no variance at all.
+            let m = variance(i);
+            if m.is_nan() || m <= 0.0 {
                 let l = explained(i);
                 *d = round(mean.max(self.floor * l), l);
             }
@@ -110,16 +107,12 @@ mod tests {
             d(&[4.0, 1.0, 1.0], &[1.0, 0.995, 1.5], 0.1).unwrap(),
             [3.0, 0.1, 0.1]
         );
-        // A variance that is not positive counts as the floor's share of the mean of those that are.
+        // A variance that is not known or not positive gets the mean d of the others, or the floor of what L says.
         assert_eq!(
-            d(&[2.0, 0.0, -1.0, 4.0], &[0.0; 4], 0.1).unwrap(),
-            [2.0, 0.1 * 3.0, 0.1 * 3.0, 4.0]
+            d(&[2.0, 0.0, -1.0, f64::NAN, 4.0], &[0.0; 5], 0.1).unwrap(),
+            [2.0, 3.0, 3.0, 3.0, 4.0]
         );
-        // One that is not known gets the mean of the others.
-        assert_eq!(
-            d(&[2.0, f64::NAN, 4.0], &[0.0; 3], 0.1).unwrap(),
-            [2.0, 3.0, 4.0]
-        );
+        assert_eq!(d(&[1.0, f64::NAN], &[0.0, 10.0], 0.1).unwrap(), [1.0, 10.0]);
         // The default.
         assert_eq!(d(&[1.0, 1.0], &[1.0, 0.0], 0.0).unwrap(), [0.01, 1.0]);
     }
