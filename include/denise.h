@@ -333,14 +333,14 @@ denise_status denise_decompose_batch_f64(const struct denise_model *model,
 //   and is needed; denise_covariance_solve_batch takes it. d gets n values for each, sigma and inverse n*n, log_det the
 //   logarithm of the determinant, in double in both precisions. d, sigma, inverse, log_det and reports may each be NULL.
 //   Buffers must not overlap, and must be aligned to their type.
-// - floor is a share of the variance, from 1e-6 to 1. 0: 0.01. It bounds the condition number: in units in which every
+// - floor is a share of the variance, from 1e-6 to 1. 0: 0.05. It bounds the condition number: in units in which every
 //   M_ii is 1 that of Sigma is at most n (1 + floor) / floor, or n (1 - x + floor) / floor where L explains more than
 //   all of a variance and x, which is denise_report.least_specific, is negative.
 // - Sigma and its inverse are positive definite, also as they are written, rounded to their type. For that d_i is never
 //   less than 1e-6 of L_ii, nor, in float, than 2.4e-7 n^1.5 of it.
 // - Where S_ii is above its floor, as it nearly always is, Sigma_ii is M_ii. Elsewhere it is more.
-// - An M_ii that is not known (NaN, with DENISE_FLAG_MISSING) gets the mean d of the others. One that is zero or
-//   negative counts as floor times the mean of those that are positive.
+// - An M_ii that is not known (NaN, with DENISE_FLAG_MISSING), zero or negative gets the mean d of the others: an asset
+//   that has not moved is not one without risk.
 // - If none is positive, the outputs of that matrix are NaN, its report has DENISE_ERR_SINGULAR, and so does the call
 //   return. NaN and infinity are as in denise_decompose_batch. All other matrices are done.
 // - sigma and inverse are symmetric to the bit. Results are the same, to the bit, for any count and place in the batch.
@@ -398,7 +398,8 @@ denise_status denise_covariance_from_u_batch_f64(uint32_t n,
 // columns*n values for each, in n rows. Takes about 2 n k operations a column. Never allocates.
 //
 // - y may be the same pointer as x. No other buffers may overlap, and all must be aligned to their type.
-// - A matrix whose u, d or x is not finite gets NaN in y, and the call returns DENISE_ERR_NOT_FINITE.
+// - A matrix whose u, d or x is not finite, or whose product is too large for its type, gets NaN in y, and the call
+//   returns DENISE_ERR_NOT_FINITE. All others are done.
 denise_status denise_covariance_multiply_batch(uint32_t n,
                                                uint32_t k,
                                                size_t count,

@@ -2,6 +2,7 @@
 // positive semidefinite, and S is sparse. One header over denise.h, which says more about every promise.
 //
 //   #include <denise.hpp>
+//   #include <numeric>
 //   #include <vector>
 //
 //   int main() {
@@ -14,6 +15,12 @@
 //     out.u = factors;
 //     out.s = many;                              // s may be where m is
 //     model.decompose(denise::batch(many, 100), out);  // 100 matrices, one after another
+//
+//     std::vector<float> u(20 * 3), d(20), w(20, 1.0F);  // the portfolio of least variance:
+//     model.covariance(m, u, d);                 // Sigma = U U' + diag(d), which can be inverted
+//     denise::solve(20, 3, u, d, w, w);          // w = Sigma^-1 1, in the place of 1
+//     const float sum = std::accumulate(w.begin(), w.end(), 0.0F);
+//     for (float& weight : w) weight /= sum;     // its weights
 //
 //     denise::stream stream(model);              // or from returns, tick by tick: U moves as little as it must
 //     std::vector<float> returns(20, 0.01F);     // one for every asset
@@ -32,7 +39,7 @@
 //   says it itself: C arrays and std::mdspan of n x n or of count x n x n. Every size and shape is checked.
 // - Matrices are row-major and only the lower triangle of m counts. l and s are symmetric, u is n x k. What has
 //   strides, or is column-major by type, does not compile. denise_eigen.hpp takes Eigen's matrices.
-// - The order is that of denise.h everywhere: m, u, l, s, reports.
+// - The order is that of denise.h everywhere: m, u, l, s, reports; for covariances m, u, d, sigma, inverse, log_det.
 // - Nothing here has a state of its own, but for the sizes of a stream: the header only forwards.
 #ifndef DENISE_HPP
 #define DENISE_HPP
@@ -73,7 +80,8 @@ enum class [[nodiscard]] status : std::int32_t {
   not_finite = DENISE_ERR_NOT_FINITE,      // some matrix has a NaN or an infinity; the others are done
   memory = DENISE_ERR_MEMORY,              // out of memory, or of threads
   internal = DENISE_ERR_INTERNAL,          // a bug in the library; the process is intact
-  not_ready = DENISE_ERR_NOT_READY         // in reports only: the stream has not seen enough ticks yet
+  not_ready = DENISE_ERR_NOT_READY,        // in reports only: the stream has not seen enough ticks yet
+  singular = DENISE_ERR_SINGULAR           // some matrix has no covariance that can be inverted; the others are done
 };
 
 // A phrase for any status.
@@ -110,8 +118,8 @@ class error : public std::runtime_error {
 // -------------------------------------------------------------------------------------------- outputs
 
 // One per matrix: l1 = sum |S_ij|, residual = ||M - L||_F / ||M||_F, sparsity = share of entries with
-// |S_ij| <= 0.01 tr(M)/n, status, which is DENISE_OK or DENISE_ERR_NOT_FINITE (in a stream also DENISE_ERR_NOT_READY),
-// and more: denise.h has them all.
+// |S_ij| <= 0.01 tr(M)/n, status, which is DENISE_OK or DENISE_ERR_NOT_FINITE (in a stream also DENISE_ERR_NOT_READY,
+// from model::covariance also DENISE_ERR_SINGULAR), and more: denise.h has them all.
 using report = denise_report;
 
 // Where results go. What is not set is not computed; what is set must have the right size: n*k values per
@@ -126,6 +134,21 @@ struct outputs {
   std::optional<view<T>> l{};
   std::optional<view<T>> s{};  // may be the same memory as m, but not in a stream
   std::optional<view<report>> reports{};
+};
+
+// Where a covariance goes that can be inverted: Sigma = U U' + diag(d). What is not set is not computed; what is set
+// must have the right size: n values per matrix in d, n*n in sigma and inverse, and one, always in double, in log_det.
+//
+//   double log_det;
+//   denise::covariance_outputs<float> out;
+//   out.inverse = inverse;  out.log_det = {&log_det, 1};
+//   model.covariance(m, u, out);
+template <typename T>
+struct covariance_outputs {
+  std::optional<view<T>> d{};
+  std::optional<view<T>> sigma{};
+  std::optional<view<T>> inverse{};
+  std::optional<view<double>> log_det{};
 };
 
 namespace detail {
@@ -148,33 +171,83 @@ struct misfit {
   const char* hint = "";
 };
 
-// The outputs of count matrices.
+template <typename T>
+misfit wrong(const char* name, const view<T>& block, std::size_t count, std::size_t rows, std::size_t cols,
+             const char* hint = "") noexcept {
+  return {name, block.size(), block.rows(), block.cols(), count, rows, cols, hint};
+}
+
+// The outputs of count matrices. An empty output that was asked for is no wish to have none.
 template <typename T>
 misfit find_misfit(const outputs<T>& out, std::size_t count, std::size_t n, std::size_t k) noexcept {
-  misfit found;
-  const auto fits = [&found, count](const char* name, const auto& block, std::size_t rows, std::size_t cols) {
-    // An empty output that was asked for is no wish to have none.
-    if (!block || block->fits(count, rows, cols)) return true;
-    found = {name, block->size(), block->rows(), block->cols(), count, rows, cols, ""};
-    return false;
-  };
-  if (fits("u", out.u, n, k) && fits("l", out.l, n, n) && fits("s", out.s, n, n)) fits("reports", out.reports, 1, 1);
-  return found;
+  if (out.u && !out.u->fits(count, n, k)) return wrong("u", *out.u, count, n, k);
+  if (out.l && !out.l->fits(count, n, n)) return wrong("l", *out.l, count, n, n);
+  if (out.s && !out.s->fits(count, n, n)) return wrong("s", *out.s, count, n, n);
+  if (out.reports && !out.reports->fits(count, 1, 1)) return wrong("reports", *out.reports, count, 1, 1);
+  return {};
 }
+
+inline constexpr const char* say_batch = "; denise::batch(m, count) says that there are several";
 
 template <typename T>
 misfit find_misfit(const view<const T>& m, const outputs<T>& out, std::size_t n, std::size_t k) noexcept {
-  if (m.fits(m.count(), n, n)) return find_misfit(out, m.count(), n, k);
-  const char* hint = "; denise::batch(m, count) says that there are several";
-  return {"m", m.size(), m.rows(), m.cols(), m.count(), n, n, hint};
+  if (!m.fits(m.count(), n, n)) return wrong("m", m, m.count(), n, n, say_batch);
+  return find_misfit(out, m.count(), n, k);
+}
+
+// Whether it can be count times n values. A shape, if it is known, may be count x n, or 1 x n or n x 1 for each.
+template <typename T>
+bool fits_vectors(const view<T>& block, std::size_t count, std::size_t n) noexcept {
+  if (block.size() % n != 0 || block.size() / n != count) return false;  // no count makes this overflow
+  return count == 0 || block.fits(count, 1, n) || block.fits(count, n, 1) || block.fits(1, count, n);
+}
+
+// Whether nobody has said that it is another number of matrices.
+template <typename T>
+bool may_be(const view<T>& block, std::size_t count) noexcept {
+  return block.count() == 1 || block.count() == count;
+}
+
+// What covariances of count matrices go to, and the factors that they are made of or that come with them.
+template <typename T, typename U>
+misfit find_misfit(const view<U>& u, const covariance_outputs<T>& out, std::size_t count, std::size_t n,
+                   std::size_t k) noexcept {
+  if (!u.fits(count, n, k) || !may_be(u, count)) return wrong("u", u, count, n, k);
+  if (out.d && !fits_vectors(*out.d, count, n)) return wrong("d", *out.d, count, 1, n);
+  if (out.sigma && !out.sigma->fits(count, n, n)) return wrong("sigma", *out.sigma, count, n, n);
+  if (out.inverse && !out.inverse->fits(count, n, n)) return wrong("inverse", *out.inverse, count, n, n);
+  if (out.log_det && !out.log_det->fits(count, 1, 1)) return wrong("log_det", *out.log_det, count, 1, 1);
+  return {};
+}
+
+template <typename T, typename U>
+misfit find_misfit(const view<const T>& m, const view<U>& u, const covariance_outputs<T>& out,
+                   const std::optional<view<report>>& reports, std::size_t n, std::size_t k) noexcept {
+  if (!m.fits(m.count(), n, n)) return wrong("m", m, m.count(), n, n, say_batch);
+  const misfit found = find_misfit(u, out, m.count(), n, k);
+  if (found.name == nullptr && reports && !reports->fits(m.count(), 1, 1)) {
+    return wrong("reports", *reports, m.count(), 1, 1);
+  }
+  return found;
 }
 
 // Whether a pointer is null that must not be. For denise.h a null output is one that nobody wants; here that is said
 // by not setting it, and one that is set and null is a mistake.
 template <typename T>
-bool has_null(const view<const T>& m, const outputs<T>& out) noexcept {
-  const auto null = [](const auto& some) { return some && some->data() == nullptr; };
-  return m.data() == nullptr || null(out.u) || null(out.l) || null(out.s) || null(out.reports);
+bool is_null(const view<T>& block) noexcept {
+  return block.data() == nullptr;
+}
+template <typename T>
+bool is_null(const std::optional<view<T>>& some) noexcept {
+  return some && is_null(*some);
+}
+template <typename T>
+bool has_null(const outputs<T>& out) noexcept {
+  return is_null(out.u) || is_null(out.l) || is_null(out.s) || is_null(out.reports);
+}
+template <typename T>
+bool has_null(const covariance_outputs<T>& out) noexcept {
+  return is_null(out.d) || is_null(out.sigma) || is_null(out.inverse) || is_null(out.log_det);
 }
 
 #if DENISE_HPP_EXCEPTIONS
@@ -186,17 +259,24 @@ bool has_null(const view<const T>& m, const outputs<T>& out) noexcept {
   throw error(status::shape, text);
 }
 
-// Throws unless all is well. Sizes are looked at again only to say what was wrong with them.
+// Throws unless all is well. Sizes are looked at again, by find, only to say what was wrong with them.
+template <typename Find>
+void check(status code, const char* null, Find find) {
+  if (code == status::ok) return;
+  if (code == status::null_pointer) throw error(code, null);
+  if (code == status::shape) {
+    const misfit found = find();
+    if (found.name != nullptr) throw_misfit(found);
+  }
+  throw error(code, reason(code));
+}
+
+// The same for a split.
 template <typename T>
 void check(status code, const view<const T>& m, const outputs<T>& out, std::size_t n, std::size_t k) {
   if (code == status::ok) return;
   if (n == 0) throw error(code, "the model is empty, or n is 0");
-  if (code == status::null_pointer) throw error(code, "m, or an output that is set, is a null pointer");
-  if (code == status::shape) {
-    const misfit found = find_misfit(m, out, n, k);
-    if (found.name != nullptr) throw_misfit(found);
-  }
-  throw error(code, reason(code));
+  check(code, "m, or an output that is set, is a null pointer", [&] { return find_misfit(m, out, n, k); });
 }
 #endif
 
@@ -262,6 +342,25 @@ class model {
     return try_decompose(m, outputs<double>{{}, l, s, {}});
   }
 
+  // Splits likewise, and makes of each matrix a covariance that can be inverted: Sigma = U U' + diag(d), by
+  // denise_covariance_batch. u is needed; d is the rest that solve and multiply need. floor is the least share of its
+  // variance that an asset has on its own, from 1e-6 to 1; 0: 0.05. status::singular if some matrix has no positive
+  // variance: its outputs are NaN, and all others are done. No buffers may overlap.
+  status try_covariance(view<const float> m, view<float> u, const covariance_outputs<float>& out, double floor = 0,
+                        std::optional<view<report>> reports = std::nullopt) const noexcept {
+    return make_sigma(denise_covariance_batch, m, u, out, floor, reports);
+  }
+  status try_covariance(view<const double> m, view<double> u, const covariance_outputs<double>& out, double floor = 0,
+                        std::optional<view<report>> reports = std::nullopt) const noexcept {
+    return make_sigma(denise_covariance_batch_f64, m, u, out, floor, reports);
+  }
+  status try_covariance(view<const float> m, view<float> u, view<float> d, double floor = 0) const noexcept {
+    return try_covariance(m, u, covariance_outputs<float>{d, {}, {}, {}}, floor);
+  }
+  status try_covariance(view<const double> m, view<double> u, view<double> d, double floor = 0) const noexcept {
+    return try_covariance(m, u, covariance_outputs<double>{d, {}, {}, {}}, floor);
+  }
+
 #if DENISE_HPP_EXCEPTIONS
   // As try_load, for those who catch denise::error.
   explicit model(const options& wanted = {});
@@ -283,6 +382,22 @@ class model {
   }
   void decompose(view<const double> m, view<double> l, view<double> s) const {
     decompose(m, outputs<double>{{}, l, s, {}});
+  }
+
+  // As try_covariance. A matrix that is not finite, or has no positive variance, throws too, after all others are done.
+  void covariance(view<const float> m, view<float> u, const covariance_outputs<float>& out, double floor = 0,
+                  std::optional<view<report>> reports = std::nullopt) const {
+    check(try_covariance(m, u, out, floor, reports), m, u, out, reports);
+  }
+  void covariance(view<const double> m, view<double> u, const covariance_outputs<double>& out, double floor = 0,
+                  std::optional<view<report>> reports = std::nullopt) const {
+    check(try_covariance(m, u, out, floor, reports), m, u, out, reports);
+  }
+  void covariance(view<const float> m, view<float> u, view<float> d, double floor = 0) const {
+    covariance(m, u, covariance_outputs<float>{d, {}, {}, {}}, floor);
+  }
+  void covariance(view<const double> m, view<double> u, view<double> d, double floor = 0) const {
+    covariance(m, u, covariance_outputs<double>{d, {}, {}, {}}, floor);
   }
 #endif
 
@@ -307,12 +422,33 @@ class model {
     if (!handle_) return status::null_pointer;
     if (detail::find_misfit(m, out, n(), k()).name != nullptr) return status::shape;
     if (m.count() == 0) return status::ok;
-    if (detail::has_null(m, out)) return status::null_pointer;
+    if (detail::is_null(m) || detail::has_null(out)) return status::null_pointer;
     return static_cast<status>(call(get(), m.count(), m.data(), detail::pointer(out.u), detail::pointer(out.l),
                                     detail::pointer(out.s), detail::pointer(out.reports)));
   }
 
+  template <typename T, typename Covariance>
+  status make_sigma(Covariance call, const view<const T>& m, const view<T>& u, const covariance_outputs<T>& out,
+                    double floor, const std::optional<view<report>>& reports) const noexcept {
+    if (!handle_) return status::null_pointer;
+    if (detail::find_misfit(m, u, out, reports, n(), k()).name != nullptr) return status::shape;
+    if (m.count() == 0) return status::ok;
+    if (detail::is_null(m) || detail::is_null(u) || detail::has_null(out) || detail::is_null(reports)) {
+      return status::null_pointer;
+    }
+    return static_cast<status>(call(get(), m.count(), m.data(), floor, u.data(), detail::pointer(out.d),
+                                    detail::pointer(out.sigma), detail::pointer(out.inverse),
+                                    detail::pointer(out.log_det), detail::pointer(reports)));
+  }
+
 #if DENISE_HPP_EXCEPTIONS
+  template <typename T>
+  void check(status code, const view<const T>& m, const view<T>& u, const covariance_outputs<T>& out,
+             const std::optional<view<report>>& reports) const {
+    const char* null = handle_ ? "m, u, or an output that is set, is a null pointer" : "the model is empty";
+    detail::check(code, null, [&] { return detail::find_misfit(m, u, out, reports, n(), k()); });
+  }
+
   explicit model(load_result&& loaded);
 #endif
 
@@ -463,6 +599,22 @@ class stream {
     return static_cast<status>(denise_stream_covariance_f64(get(), m.data()));
   }
 
+  // For every stream a covariance that can be inverted, Sigma = U U' + diag(d): denise_stream_sigma. u is what push
+  // wrote at this tick; out and floor are as in model::try_covariance. A stream that was not split at this tick has NaN
+  // in u and gets NaN, and the call returns status::not_finite. After push_matrices call covariance_from_u with its m.
+  status try_sigma(view<const float> u, const covariance_outputs<float>& out, double floor = 0) const noexcept {
+    return make_sigma(denise_stream_sigma, u, out, floor);
+  }
+  status try_sigma(view<const double> u, const covariance_outputs<double>& out, double floor = 0) const noexcept {
+    return make_sigma(denise_stream_sigma_f64, u, out, floor);
+  }
+  status try_sigma(view<const float> u, view<float> d, double floor = 0) const noexcept {
+    return try_sigma(u, covariance_outputs<float>{d, {}, {}, {}}, floor);
+  }
+  status try_sigma(view<const double> u, view<double> d, double floor = 0) const noexcept {
+    return try_sigma(u, covariance_outputs<double>{d, {}, {}, {}}, floor);
+  }
+
   // Bytes of a state: of all streams, and of one.
   std::size_t state_size() const noexcept { return handle_ ? state_size_ : 0; }
   std::size_t state_size_one() const noexcept { return handle_ ? state_size_one_ : 0; }
@@ -531,6 +683,20 @@ class stream {
     return m;
   }
 
+  // Throws for streams that were not split at this tick too, after all others are done.
+  void sigma(view<const float> u, const covariance_outputs<float>& out, double floor = 0) const {
+    check(try_sigma(u, out, floor), u, out);
+  }
+  void sigma(view<const double> u, const covariance_outputs<double>& out, double floor = 0) const {
+    check(try_sigma(u, out, floor), u, out);
+  }
+  void sigma(view<const float> u, view<float> d, double floor = 0) const {
+    sigma(u, covariance_outputs<float>{d, {}, {}, {}}, floor);
+  }
+  void sigma(view<const double> u, view<double> d, double floor = 0) const {
+    sigma(u, covariance_outputs<double>{d, {}, {}, {}}, floor);
+  }
+
   std::vector<std::byte> save() const {
     std::vector<std::byte> state(state_size());
     check(try_save(state));
@@ -571,9 +737,18 @@ class stream {
   status push_rows(Push call, const view<const T>& in, std::size_t rows, const outputs<T>& out) noexcept {
     if (!handle_) return status::null_pointer;
     if (!fits(in, rows) || detail::find_misfit(out, streams_, n_, k_).name != nullptr) return status::shape;
-    if (detail::has_null(in, out)) return status::null_pointer;
+    if (detail::is_null(in) || detail::has_null(out)) return status::null_pointer;
     return static_cast<status>(call(get(), in.data(), detail::pointer(out.u), detail::pointer(out.l),
                                     detail::pointer(out.s), detail::pointer(out.reports)));
+  }
+
+  template <typename T, typename Sigma>
+  status make_sigma(Sigma call, const view<const T>& u, const covariance_outputs<T>& out, double floor) const noexcept {
+    if (!handle_) return status::null_pointer;
+    if (detail::find_misfit(u, out, streams_, n_, k_).name != nullptr) return status::shape;
+    if (detail::is_null(u) || detail::has_null(out)) return status::null_pointer;
+    return static_cast<status>(call(get(), u.data(), floor, detail::pointer(out.d), detail::pointer(out.sigma),
+                                    detail::pointer(out.inverse), detail::pointer(out.log_det)));
   }
 
   // An empty container may have no address, which denise.h takes for another mistake than a state that is cut off.
@@ -601,6 +776,11 @@ class stream {
       throw error(code, "what is pushed, or an output that is set, is a null pointer");
     }
     check(code);
+  }
+  template <typename T>
+  void check(status code, const view<const T>& u, const covariance_outputs<T>& out) const {
+    const char* null = handle_ ? "u, or an output that is set, is a null pointer" : "the stream is empty";
+    detail::check(code, null, [&] { return detail::find_misfit(u, out, streams_, n_, k_); });
   }
 
   explicit stream(stream_result&& made);
@@ -650,6 +830,182 @@ inline stream::stream(stream_result&& made) : stream(std::move(made.stream)) {
 inline stream::stream(const model& from, const stream_options& wanted) : stream(try_make(from, wanted)) {}
 #endif
 
+// ---------------------------------------------------------------------- covariances that can be inverted
+
+namespace detail {
+
+// Whether the library takes this size. It says so itself if it is asked for no product at all.
+inline status try_size(std::uint32_t n, std::uint32_t k) noexcept {
+  return static_cast<status>(denise_covariance_multiply_batch(n, k, 0, nullptr, nullptr, 0, nullptr, nullptr));
+}
+
+template <typename T, typename FromU>
+status from_u(FromU call, std::uint32_t n, std::uint32_t k, const view<const T>& m, const view<const T>& u,
+              const covariance_outputs<T>& out, double floor) noexcept {
+  const status sized = try_size(n, k);
+  if (sized != status::ok) return sized;
+  if (find_misfit(m, u, out, std::nullopt, n, k).name != nullptr) return status::shape;
+  if (m.count() == 0) return status::ok;
+  if (is_null(m) || is_null(u) || has_null(out)) return status::null_pointer;
+  return static_cast<status>(call(n, k, m.count(), m.data(), u.data(), floor, pointer(out.d), pointer(out.sigma),
+                                  pointer(out.inverse), pointer(out.log_det)));
+}
+
+// A product with Sigma or its inverse. How many there are follows from d, how many columns they have from x.
+template <typename T>
+struct product {
+  std::uint32_t n, k;
+  view<const T> u, d, x;
+  view<T> y;
+
+  // At least one, unless denise::batch(d, 0) says that there is none.
+  std::size_t count() const noexcept { return d.count() != 1 || d.size() < n ? d.count() : d.size() / n; }
+  std::size_t columns() const noexcept { return count() == 0 ? 0 : x.size() / (n * count()); }
+
+  // Whether a block is n rows of so many columns for each. No columns are hardly meant.
+  template <typename Block>
+  bool fits(const Block& block) const noexcept {
+    if (count() == 0) return block.size() == 0;
+    if (columns() == 0 || !may_be(block, count())) return false;
+    return block.fits(count(), n, columns()) || (columns() == 1 && fits_vectors(block, count(), n));
+  }
+
+  misfit find() const noexcept {
+    if (!fits_vectors(d, count(), n)) return wrong("d", d, count(), 1, n);
+    if (!u.fits(count(), n, k) || !may_be(u, count())) return wrong("u", u, count(), n, k);
+    const std::size_t columns_or_one = columns() == 0 ? 1 : columns();
+    if (!fits(x)) return wrong("x", x, count(), n, columns_or_one, "; any number of columns will do");
+    if (!fits(y)) return wrong("y", y, count(), n, columns_or_one);
+    return {};
+  }
+
+  template <typename Call>
+  status run(Call call) const noexcept {
+    const status sized = try_size(n, k);
+    if (sized != status::ok) return sized;
+    if (find().name != nullptr) return status::shape;
+    if (count() == 0) return status::ok;
+    if (is_null(u) || is_null(d) || is_null(x) || is_null(y)) return status::null_pointer;
+    return static_cast<status>(call(n, k, count(), u.data(), d.data(), columns(), x.data(), y.data()));
+  }
+
+#if DENISE_HPP_EXCEPTIONS
+  template <typename Call>
+  void run_or_throw(Call call) const {
+    check(run(call), "u, d, x or y is a null pointer", [this] { return find(); });
+  }
+#endif
+};
+
+}  // namespace detail
+
+// Sigma = U U' + diag(d) from a u that is there already, from decompose or by any other method:
+// denise_covariance_from_u_batch. m is one n x n matrix, or a denise::batch(m, count), of which only the diagonal is
+// read; NaN there is a variance that is not known. Otherwise as model::try_covariance, but any model may be gone.
+inline status try_covariance_from_u(std::uint32_t n, std::uint32_t k, view<const float> m, view<const float> u,
+                                    const covariance_outputs<float>& out, double floor = 0) noexcept {
+  return detail::from_u(denise_covariance_from_u_batch, n, k, m, u, out, floor);
+}
+inline status try_covariance_from_u(std::uint32_t n, std::uint32_t k, view<const double> m, view<const double> u,
+                                    const covariance_outputs<double>& out, double floor = 0) noexcept {
+  return detail::from_u(denise_covariance_from_u_batch_f64, n, k, m, u, out, floor);
+}
+
+// y = Sigma x, without Sigma: denise_covariance_multiply_batch. u and d are as model::covariance wrote them. There are
+// as many matrices as d has n values, and x and y have n rows of any number of columns for each. y may be x. A matrix
+// whose u, d or x is not finite gets NaN and status::not_finite; all others are done.
+inline status try_multiply(std::uint32_t n, std::uint32_t k, view<const float> u, view<const float> d,
+                           view<const float> x, view<float> y) noexcept {
+  return detail::product<float>{n, k, u, d, x, y}.run(denise_covariance_multiply_batch);
+}
+inline status try_multiply(std::uint32_t n, std::uint32_t k, view<const double> u, view<const double> d,
+                           view<const double> x, view<double> y) noexcept {
+  return detail::product<double>{n, k, u, d, x, y}.run(denise_covariance_multiply_batch_f64);
+}
+
+// y = Sigma^-1 x, likewise: denise_covariance_solve_batch. With x = 1 it gives the weights of the portfolio of least
+// variance, but for their sum. status::singular if some d is not positive: its matrix gets NaN.
+inline status try_solve(std::uint32_t n, std::uint32_t k, view<const float> u, view<const float> d,
+                        view<const float> x, view<float> y) noexcept {
+  return detail::product<float>{n, k, u, d, x, y}.run(denise_covariance_solve_batch);
+}
+inline status try_solve(std::uint32_t n, std::uint32_t k, view<const double> u, view<const double> d,
+                        view<const double> x, view<double> y) noexcept {
+  return detail::product<double>{n, k, u, d, x, y}.run(denise_covariance_solve_batch_f64);
+}
+
+#if DENISE_HPP_EXCEPTIONS
+inline void covariance_from_u(std::uint32_t n, std::uint32_t k, view<const float> m, view<const float> u,
+                              const covariance_outputs<float>& out, double floor = 0) {
+  detail::check(try_covariance_from_u(n, k, m, u, out, floor), "m, u, or an output that is set, is a null pointer",
+                [&] { return detail::find_misfit(m, u, out, std::nullopt, n, k); });
+}
+inline void covariance_from_u(std::uint32_t n, std::uint32_t k, view<const double> m, view<const double> u,
+                              const covariance_outputs<double>& out, double floor = 0) {
+  detail::check(try_covariance_from_u(n, k, m, u, out, floor), "m, u, or an output that is set, is a null pointer",
+                [&] { return detail::find_misfit(m, u, out, std::nullopt, n, k); });
+}
+
+inline void multiply(std::uint32_t n, std::uint32_t k, view<const float> u, view<const float> d, view<const float> x,
+                     view<float> y) {
+  detail::product<float>{n, k, u, d, x, y}.run_or_throw(denise_covariance_multiply_batch);
+}
+inline void multiply(std::uint32_t n, std::uint32_t k, view<const double> u, view<const double> d,
+                     view<const double> x, view<double> y) {
+  detail::product<double>{n, k, u, d, x, y}.run_or_throw(denise_covariance_multiply_batch_f64);
+}
+
+inline void solve(std::uint32_t n, std::uint32_t k, view<const float> u, view<const float> d, view<const float> x,
+                  view<float> y) {
+  detail::product<float>{n, k, u, d, x, y}.run_or_throw(denise_covariance_solve_batch);
+}
+inline void solve(std::uint32_t n, std::uint32_t k, view<const double> u, view<const double> d, view<const double> x,
+                  view<double> y) {
+  detail::product<double>{n, k, u, d, x, y}.run_or_throw(denise_covariance_solve_batch_f64);
+}
+#endif
+
+// ------------------------------------------------------------------------------------- how many factors
+
+namespace detail {
+inline misfit find_misfit(std::uint32_t n, const view<const double>& m, const view<std::uint32_t>& k) noexcept {
+  if (!m.fits(m.count(), n, n)) return wrong("m", m, m.count(), n, n, say_batch);
+  if (!k.fits(m.count(), 1, 1)) return wrong("k", k, m.count(), 1, 1);
+  return {};
+}
+}  // namespace detail
+
+// Suggests how many factors an n x n matrix has, or each of a denise::batch(m, count): denise_suggest_rank_batch. Slow,
+// and it allocates. k gets one number per matrix, from 0, which means that no common factor was found, to most, which
+// is at most 32; 0: 10. observations is how many each matrix was estimated from, 0 if that is not known. NaN in m is an
+// entry that is not known; a matrix with infinity gets 0 and status::not_finite, and all others are done.
+inline status try_suggest_rank(std::uint32_t n, view<const double> m, view<std::uint32_t> k, double observations = 0,
+                               std::uint32_t most = 0) noexcept {
+  // The library says itself whether it takes this size, if it is asked about no matrix at all.
+  const auto sized = static_cast<status>(denise_suggest_rank_batch(n, most, observations, 0, nullptr, nullptr));
+  if (sized != status::ok) return sized;
+  if (detail::find_misfit(n, m, k).name != nullptr) return status::shape;
+  if (m.count() == 0) return status::ok;
+  if (detail::is_null(m) || detail::is_null(k)) return status::null_pointer;
+  return static_cast<status>(denise_suggest_rank_batch(n, most, observations, m.count(), m.data(), k.data()));
+}
+
+#if DENISE_HPP_EXCEPTIONS
+inline void suggest_rank(std::uint32_t n, view<const double> m, view<std::uint32_t> k, double observations = 0,
+                         std::uint32_t most = 0) {
+  detail::check(try_suggest_rank(n, m, k, observations, most), "m or k is a null pointer",
+                [&] { return detail::find_misfit(n, m, k); });
+}
+
+// For one matrix.
+inline std::uint32_t suggest_rank(std::uint32_t n, view<const double> m, double observations = 0,
+                                  std::uint32_t most = 0) {
+  std::uint32_t k = 0;
+  suggest_rank(n, m, view(&k, 1), observations, most);
+  return k;
+}
+#endif
+
 // ---------------------------------------------------------------------------------- classical methods
 
 // What the network can be checked against.
@@ -670,7 +1026,7 @@ inline status try_solve(method by, std::uint32_t n, std::uint32_t k, view<const 
   if (n == 0) return status::argument;
   if (detail::find_misfit(m, out, n, k).name != nullptr) return status::shape;
   if (m.count() == 0) return status::ok;
-  if (detail::has_null(m, out)) return status::null_pointer;
+  if (detail::is_null(m) || detail::has_null(out)) return status::null_pointer;
   return static_cast<status>(denise_solve_batch(static_cast<std::int32_t>(by), n, k, lambda, m.count(), m.data(),
                                                 detail::pointer(l), detail::pointer(s)));
 }

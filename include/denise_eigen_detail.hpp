@@ -8,6 +8,7 @@
 #include <Eigen/Core>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstring>
 #include <functional>
@@ -127,15 +128,60 @@ struct eigen_outputs {
   std::optional<view<report>> reports{};
 };
 
+// Where a covariance goes that can be inverted: Sigma = U U' + diag(d). What is not set is not computed.
+template <typename T>
+struct eigen_covariance_outputs {
+  std::optional<eigen_output<T>> d{};  // a vector; for a stack a column for each matrix, or a row if it is row-major
+  std::optional<eigen_output<T>> sigma{};
+  std::optional<eigen_output<T>> inverse{};
+  std::optional<view<double>> log_det{};
+  std::optional<eigen_output<T>> room{};  // of the size of sigma, for m to be turned in; only try_covariance needs it
+};
+
 // ------------------------------------------------------------------------------------------- the work
 
 namespace detail {
 
-// One split: m, what it goes to, and the sizes of a matrix and of its factor.
+// An output by its name, and the size that it must have for one matrix.
 template <typename T>
-class eigen_split {
+struct eigen_target {
+  const char* name;
+  std::optional<eigen_output<T>> to;
+  std::size_t rows, cols;
+};
+
+// What a call writes.
+template <typename T>
+struct eigen_targets {
+  std::array<eigen_target<T>, 5> matrices;  // the first is u
+  std::size_t room;                         // which of them m is turned in, if it must be
+  bool room_may_be_m;
+  std::optional<view<double>> log_det;
+  std::optional<view<report>> reports;
+};
+
+template <typename T>
+eigen_targets<T> targets(std::size_t n, std::size_t k, const eigen_outputs<T>& out) noexcept {
+  const eigen_target<T> none{"", {}, n, n};
+  return {{{{"u", out.u, n, k}, {"l", out.l, n, n}, {"s", out.s, n, n}, none, none}}, 2, true, {}, out.reports};
+}
+
+template <typename T>
+eigen_targets<T> targets(std::size_t n, std::size_t k, const eigen_output<T>& u,
+                         const eigen_covariance_outputs<T>& out, const std::optional<view<report>>& reports) noexcept {
+  const bool row = out.d && out.d->row_major();
+  const eigen_target<T> d{"d", out.d, row ? 1 : n, row ? n : 1}, sigma{"sigma", out.sigma, n, n};
+  const eigen_target<T> inverse{"inverse", out.inverse, n, n}, room{"room", out.room, n, n};
+  return {{{{"u", u, n, k}, d, sigma, inverse, room}}, 4, false, out.log_det, reports};
+}
+
+// One call: m, what is made of it, and the sizes of a matrix and of its factor.
+template <typename T>
+class eigen_call {
  public:
-  eigen_split(std::size_t n, std::size_t k, const eigen_input<T>& m, const eigen_outputs<T>& out) noexcept
+  using blocks = std::array<std::optional<view<T>>, 5>;
+
+  eigen_call(std::size_t n, std::size_t k, const eigen_input<T>& m, const eigen_targets<T>& out) noexcept
       : n_(n), k_(k), m_(m), out_(out) {}
 
   // The first argument that has the wrong size.
@@ -146,37 +192,39 @@ class eigen_split {
       return {"m", m_.rows * m_.cols, m_.rows, m_.cols, m_.count, n_, n_, hint};
     }
     misfit found;
-    each_output([&](const char* name, const eigen_output<T>& some, std::size_t rows, std::size_t cols) {
-      const auto is = some.look();
+    each_output([&](const eigen_target<T>& at, std::size_t rows, std::size_t cols) {
+      const auto is = at.to->look();
       if (found.name != nullptr || (is.rows == rows && is.cols == cols)) return;
-      found = {name, is.rows * is.cols, is.rows, is.cols, 1, rows, cols, ""};
+      found = {at.name, is.rows * is.cols, is.rows, is.cols, 1, rows, cols, ""};
     });
-    if (found.name == nullptr && out_.reports && out_.reports->size() != m_.count) {
-      return {"reports", out_.reports->size(), 0, 0, m_.count, 1, 1, ""};
-    }
-    return found;
+    if (found.name != nullptr) return found;
+    if (out_.log_det && !out_.log_det->fits(m_.count, 1, 1)) return wrong("log_det", *out_.log_det, m_.count, 1, 1);
+    if (out_.reports && out_.reports->size() != m_.count) return wrong("reports", *out_.reports, m_.count, 1, 1);
+    return {};
   }
 
-  // Splits with that call. turned is room for m, should it have to be turned and s not be asked for; or null.
+  // Does that call. turned is room for m, should it have to be turned and there be no other; or null.
   template <typename Call>
   status run(T* turned, Call call) const noexcept {
     if (find_misfit().name != nullptr) return status::shape;
-    if (out_.u && n_ > most_rows) return status::unsupported;
-    const auto block = [](const auto& some) {
-      return some ? std::optional(view<T>(some->look().data, some->look().rows * some->look().cols)) : std::nullopt;
-    };
-    const outputs<T> out{block(out_.u), block(out_.l), block(out_.s), out_.reports};
+    const std::optional<eigen_output<T>>& u = out_.matrices[0].to;
+    if (u && n_ > most_rows) return status::unsupported;
+    blocks out;
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      const std::optional<eigen_output<T>>& some = out_.matrices[i].to;
+      if (some) out[i] = view<T>(some->look().data, some->look().rows * some->look().cols);
+    }
     const T* m = m_.data;
     if (!is_ready()) {
-      if (out_.s) turned = out_.s->look().data;
+      if (room()) turned = room()->look().data;
       if ((turned == nullptr && size() != 0) || clash()) return status::argument;
       turn(turned);
       m = turned;
     }
     const status code = call(view<const T>(m, size()).as(m_.count), out);
-    const bool written = code == status::ok || code == status::not_finite;
-    if (written && out_.u && !out_.u->row_major()) {
-      for (std::size_t q = 0; q < m_.count; ++q) to_columns(out_.u->look().data + q * n_ * k_);
+    const bool written = code == status::ok || code == status::not_finite || code == status::singular;
+    if (written && u && !u->row_major()) {
+      for (std::size_t q = 0; q < m_.count; ++q) to_columns(u->look().data + q * n_ * k_);
     }
     return code;
   }
@@ -188,12 +236,13 @@ class eigen_split {
     resize_outputs();
     const misfit found = find_misfit();
     if (found.name != nullptr) throw_misfit(found);
-    std::vector<T> turned(is_ready() || out_.s ? 0 : size());
+    std::vector<T> turned(is_ready() || room() ? 0 : size());
     const status code = run(turned.data(), call);
     if (code == status::argument && !is_ready() && clash()) {
-      throw error(code, "an output overlaps another one, or m; only s may be m, as a whole");
+      throw error(code, out_.room_may_be_m ? "an output overlaps another one, or m; only s may be m, as a whole"
+                                           : "an output overlaps another one, or m");
     }
-    if (code != status::ok) throw error(code);
+    check(code, "m, or an output that is set, is a null pointer", [this] { return find_misfit(); });
   }
 #endif
 
@@ -211,18 +260,16 @@ class eigen_split {
   bool has_no_gaps() const noexcept { return m_.inner == 1 && m_.outer == static_cast<std::ptrdiff_t>(n_); }
 
   std::size_t size() const noexcept { return m_.count * n_ * n_; }
+  const std::optional<eigen_output<T>>& room() const noexcept { return out_.matrices[out_.room].to; }
 
-  // For every output that is asked for: its name, itself, and the rows and columns that it must have.
+  // For every output that is asked for: itself, and the rows and columns that it must have.
   template <typename Body>
   void each_output(Body body) const {
-    const auto one = [&](const char* name, const std::optional<eigen_output<T>>& some, std::size_t cols) {
-      if (!some) return;
-      const bool below = some->row_major();
-      body(name, *some, below ? m_.count * n_ : n_, below ? cols : m_.count * cols);
-    };
-    one("u", out_.u, k_);
-    one("l", out_.l, n_);
-    one("s", out_.s, n_);
+    for (const eigen_target<T>& at : out_.matrices) {
+      if (!at.to) continue;
+      const bool below = at.to->row_major();
+      body(at, below ? m_.count * at.rows : at.rows, below ? at.cols : m_.count * at.cols);
+    }
   }
 
   // Gives outputs their sizes. Memory that would go must not be where m or another output is.
@@ -230,15 +277,17 @@ class eigen_split {
     const misfit found = find_misfit();
     if (found.name == nullptr || std::strcmp(found.name, "m") == 0) return;
     bool safe = true;
-    each_output([&](const char*, const eigen_output<T>& some, std::size_t rows, std::size_t cols) {
-      if (some.look().rows == rows && some.look().cols == cols) return;
-      const range going = range_of(some);
-      const int users = overlap(going, range_of(m_)) + overlap(going, range_of(out_.u)) +
-                        overlap(going, range_of(out_.l)) + overlap(going, range_of(out_.s));
+    each_output([&](const eigen_target<T>& at, std::size_t rows, std::size_t cols) {
+      if (at.to->look().rows == rows && at.to->look().cols == cols) return;
+      const range going = range_of(*at.to);
+      int users = overlap(going, range_of(m_));
+      each_output([&](const eigen_target<T>& other, std::size_t, std::size_t) {
+        users += overlap(going, range_of(*other.to));
+      });
       safe = safe && users <= 1;  // itself
     });
-    each_output([&](const char*, const eigen_output<T>& some, std::size_t rows, std::size_t cols) {
-      if (safe) some.resize(rows, cols);
+    each_output([&](const eigen_target<T>& at, std::size_t rows, std::size_t cols) {
+      if (safe) at.to->resize(rows, cols);
     });
   }
 
@@ -249,9 +298,8 @@ class eigen_split {
     const std::ptrdiff_t b = static_cast<std::ptrdiff_t>(inner - 1) * m.inner;
     return {m.data + std::min(a, zero) + std::min(b, zero), m.data + std::max(a, zero) + std::max(b, zero) + 1};
   }
-  static range range_of(const std::optional<eigen_output<T>>& some) noexcept {
-    if (!some) return {};
-    return {some->look().data, some->look().data + some->look().rows * some->look().cols};
+  static range range_of(const eigen_output<T>& some) noexcept {
+    return {some.look().data, some.look().data + some.look().rows * some.look().cols};
   }
   static bool overlap(const range& a, const range& b) noexcept {
     const std::less<const T*> before;
@@ -260,10 +308,17 @@ class eigen_split {
 
   // What the library cannot see once m is copied. s may be m as a whole; nothing else may overlap.
   bool clash() const noexcept {
-    const bool in_place = out_.s && out_.s->look().data == m_.data && has_no_gaps();
-    const range m = range_of(m_), u = range_of(out_.u), l = range_of(out_.l), s = range_of(out_.s);
-    return overlap(m, u) || overlap(m, l) || (overlap(m, s) && !in_place) || overlap(u, l) || overlap(u, s) ||
-           overlap(l, s);
+    std::array<range, 6> all{range_of(m_)};
+    std::size_t count = 1;
+    bool found = false;
+    each_output([&](const eigen_target<T>& at, std::size_t, std::size_t) {
+      const bool may_be_m = out_.room_may_be_m && &at == &out_.matrices[out_.room];
+      const bool in_place = may_be_m && at.to->look().data == m_.data && has_no_gaps();
+      all[count] = range_of(*at.to);
+      for (std::size_t i = in_place ? 1 : 0; i < count; ++i) found = found || overlap(all[count], all[i]);
+      ++count;
+    });
+    return found;
   }
 
   // Writes the lower triangles of m, row-major. In place they replace the upper ones, which are never read.
@@ -293,7 +348,7 @@ class eigen_split {
 
   std::size_t n_, k_;
   eigen_input<T> m_;
-  const eigen_outputs<T>& out_;
+  eigen_targets<T> out_;
 };
 
 }  // namespace detail

@@ -157,7 +157,8 @@ class view {
   constexpr void set_container(Container& from) noexcept {
     static_assert(!detail::is_eigen<Container>,
                   "denise: matrices of Eigen have strides and an order of their own; include denise_eigen.hpp and call "
-                  "denise::decompose(model, m, l, s) or denise::solve(method, k, m, l, s)");
+                  "denise::decompose(model, m, l, s), denise::covariance(model, m) or "
+                  "denise::solve(method, k, m, l, s)");
     static_assert(!detail::has_strides<Container> && !detail::has_dimensions<Container>,
                   "denise: this type has strides or dimensions of its own; if its values are row-major without gaps, "
                   "pass denise::view(pointer, size)");

@@ -49,10 +49,10 @@ void use(const denise::model& model) {
 
   denise::solve(denise::method::eigen, n, k, dm, dl, ds);
   denise::solve(denise::method::eigen, n, k, denise::batch(dm, 1), dl, std::nullopt);
-#if REFUSE == 7  // (could not convert|no viable conversion from) .*int.* to .*view<const double>
+#if REFUSE == 7  // no matching function for call to .*try_solve
   (void)denise::try_solve(denise::method::eigen, n, k, 1, dm.data(), dl.data(), ds.data());
 #endif
-#if REFUSE == 8  // (could not convert|no viable conversion from) .*nullptr.* to .*optional
+#if REFUSE == 8  // no matching function for call to .*solve
   denise::solve(denise::method::eigen, n, k, dm, dl, nullptr);
 #endif
 
@@ -109,5 +109,43 @@ void use(const denise::model& model) {
 #endif
 #if REFUSE == 20  // (use of|call to) (implicitly-)?deleted
   denise::stream copy(stream);
+#endif
+
+  std::vector<float> d(n), w(n);
+  std::vector<double> du(n * k), dd(n);
+  denise::covariance_outputs<float> sigma;
+  sigma.d = d;
+  model.covariance(m, u, d);
+  model.covariance(m, u, sigma, 0.1, std::nullopt);
+#if REFUSE == 21  // no matching (member )?function for call to .*covariance
+  model.covariance(m, du, dd);
+#endif
+#if REFUSE == 22  // no matching (member )?function for call to .*covariance
+  model.covariance(m, fixed, d);
+#endif
+#if REFUSE == 23  // no matching (member )?function for call to .*covariance
+  model.covariance(m, u, out);
+#endif
+#if REFUSE == 24  // no matching (member )?function for call to .*covariance
+  model.covariance(m, u.data(), d.data());
+#endif
+#if REFUSE == 25  // denise: an mdspan must be row-major without gaps
+  sigma.inverse = left;
+#endif
+  denise::solve(n, k, u, d, w, w);
+  denise::solve(n, k, du, dd, dd, dd);
+#if REFUSE == 26  // no matching function for call to .*solve
+  denise::solve(n, k, u, d, w, dd);
+#endif
+#if REFUSE == 27  // no matching function for call to .*multiply
+  denise::multiply(n, k, u, d, w, fixed);
+#endif
+#if REFUSE == 28  // denise: an mdspan must be row-major without gaps
+  denise::multiply(n, k, u, d, left, w);
+#endif
+  denise::covariance_from_u(n, k, m, u, sigma);
+  stream.sigma(u, sigma);
+#if REFUSE == 29  // no matching (member )?function for call to .*sigma
+  stream.sigma(du, sigma);
 #endif
 }

@@ -83,4 +83,48 @@ void use(const denise::model& model) {
   denise::solve(denise::method::pcp, 3, m, l, s);
 #endif
   denise::decompose(model, m, named);
+
+  // Covariances.
+  std::vector<float> factors(60), specific(20);
+  Eigen::VectorXf d;
+  Eigen::VectorXd wrong_d(20);
+  denise::eigen_covariance_outputs<float> sigma;
+  sigma.d = d;
+  model.covariance(block, factors, specific);
+#if REFUSE == 20  // denise: matrices of Eigen have strides .* include denise_eigen.hpp
+  model.covariance(m, factors, specific);
+#endif
+#if REFUSE == 21  // denise: matrices of Eigen have strides .* include denise_eigen.hpp
+  denise::solve(20, 3, u, specific, specific, specific);
+#endif
+  denise::covariance(model, m, u, sigma);
+#if REFUSE == 22  // denise: this is an expression and has no memory
+  denise::covariance(model, m + m, u, sigma);
+#endif
+#if REFUSE == 23  // denise: this is an expression and has no memory
+  (void)denise::covariance(model, m.transpose() * m);
+#endif
+#if REFUSE == 24  // denise: an output must be a matrix, an array or a map without strides
+  denise::covariance(model, m, big.block(0, 0, 20, 3), sigma);
+#endif
+#if REFUSE == 25  // denise: an output must be a matrix, an array or a map without strides
+  sigma.d = big.col(0);
+#endif
+#if REFUSE == 26  // denise: m and all outputs must be of one type
+  sigma.d = wrong_d;
+#endif
+#if REFUSE == 27  // denise: this output would be gone after the call
+  sigma.sigma = Eigen::MatrixXf(20, 20);
+#endif
+#if REFUSE == 28  // denise: matrices are in float or double
+  (void)denise::covariance(model, complex);
+#endif
+#if REFUSE == 29  // no matching function for call to .*covariance
+  (void)denise::covariance(model, denise::stack(m, 1));
+#endif
+  const auto kept = denise::covariance(model, m);
+  (void)kept.solve(d + d);
+#if REFUSE == 30  // denise: x must be of the type of Sigma
+  (void)kept.solve(wrong_d);
+#endif
 }
