@@ -244,8 +244,8 @@ trust: test-trust test-header test-library test-static test-c test-alloc test-md
 	$(MAKE) --no-print-directory fuzz SECONDS=60
 	@echo '== every promise of docs/TRUST.md that can be tested here holds'
 
-fuzz: ## fuzz the loader, decompose and the table readers, SECONDS=1800 each
-	@for target in load decompose stream tables; do \
+fuzz: ## fuzz the loader, decompose, covariances, streams and the table readers, SECONDS=1800 each
+	@for target in load decompose covariance stream tables; do \
 	  echo "== $$target, $(SECONDS) seconds"; \
 	  fuzz/run $$target $(SECONDS) || exit 1; \
 	done

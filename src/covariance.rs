@@ -16,7 +16,7 @@ use denise_rust::{Element, Error, Report, Status};
 ///   and is needed; denise_covariance_solve_batch takes it. d gets n values for each, sigma and inverse n*n, log_det the
 ///   logarithm of the determinant, in double in both precisions. d, sigma, inverse, log_det and reports may each be NULL.
 ///   Buffers must not overlap, and must be aligned to their type.
-/// - floor is a share of the variance, from 1e-6 to 1. 0: 0.01. It bounds the condition number: in units in which every
+/// - floor is a share of the variance, from 1e-6 to 1. 0: 0.05. It bounds the condition number: in units in which every
 ///   M_ii is 1 that of Sigma is at most n (1 + floor) / floor, or n (1 - x + floor) / floor where L explains more than
 ///   all of a variance and x, which is denise_report.least_specific, is negative.
 /// - Sigma and its inverse are positive definite, also as they are written, rounded to their type. For that d_i is never
@@ -109,7 +109,8 @@ pub unsafe extern "C" fn denise_covariance_from_u_batch_f64(
 /// columns*n values for each, in n rows. Takes about 2 n k operations a column. Never allocates.
 ///
 /// - y may be the same pointer as x. No other buffers may overlap, and all must be aligned to their type.
-/// - A matrix whose u, d or x is not finite gets NaN in y, and the call returns DENISE_ERR_NOT_FINITE.
+/// - A matrix whose u, d or x is not finite, or whose product is too large for its type, gets NaN in y, and the call
+///   returns DENISE_ERR_NOT_FINITE. All others are done.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn denise_covariance_multiply_batch(
     n: u32,

@@ -25,7 +25,7 @@ function [Sigma, inverse, d, logdet, U, report] = denise_covariance (M, varargin
 %   or with a struct of options, takes the options of denise (k, threads,
 %   correlation, careful, missing, model), and
 %      floor    the least share of a variance that is an asset's own, from
-%               1e-6 to 1 (default 0.01). It bounds the condition number of
+%               1e-6 to 1 (default 0.05). It bounds the condition number of
 %               Sigma. Where d is at the floor, Sigma(i,i) is above M(i,i);
 %               elsewhere they are equal
 %   A variance that is not known (with missing), zero or negative gets the mean

@@ -2,6 +2,7 @@
 //!
 //! - [`load`]: model files through `denise_load_memory`.
 //! - [`decompose`]: `denise_decompose_batch`, its double, and `denise_solve_batch`, with any numbers and buffers.
+//! - [`covariance`]: covariances that can be inverted, products with them, and suggested ranks.
 //! - [`stream`]: streams, with any returns, matrices and states.
 //! - [`tables`]: the readers of CSV, NPY and price files of the program `denise`.
 //!
@@ -9,6 +10,7 @@
 
 mod abi;
 mod bytes;
+mod covariance;
 mod decompose;
 mod guarded;
 mod load;
@@ -18,6 +20,7 @@ mod stream;
 mod tables;
 mod value;
 
+pub use covariance::covariance;
 pub use decompose::decompose;
 pub use load::load;
 pub use stream::stream;

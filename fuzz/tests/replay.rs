@@ -33,6 +33,10 @@ fn every_kept_input_passes() {
         &["corpus/decompose", "regressions/decompose"],
     );
     replay(
+        denise_fuzz::covariance,
+        &["corpus/covariance", "regressions/covariance"],
+    );
+    replay(
         denise_fuzz::stream,
         &["corpus/stream", "regressions/stream"],
     );

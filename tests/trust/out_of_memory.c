@@ -22,6 +22,7 @@ static void (*release)(denise_model *);
 static denise_status (*decompose)(const denise_model *, size_t, const float *, float *, float *, float *,
                                   denise_report *);
 static denise_status (*solve)(int32_t, uint32_t, uint32_t, double, size_t, const double *, double *, double *);
+static denise_status (*suggest_rank)(uint32_t, uint32_t, double, size_t, const double *, uint32_t *);
 
 static void (*stream_options_init)(denise_stream_options *, size_t);
 static denise_status (*stream_new)(const denise_model *, const denise_stream_options *, denise_stream **);
@@ -171,6 +172,28 @@ static void streams(const struct source *from) {
   printf("  denise_stream_new\n");
 }
 
+/* denise_suggest_rank_batch, with every allocation failing. */
+static void ranks(void) {
+  enum { N = 20 };
+  static double m[N * N];
+  for (size_t i = 0; i < N * N; i++) m[i] = i % (N + 1) == 0 ? 2 : 1;
+  for (int follow = 0; follow < 2; follow++) {
+    for (unsigned long n = 1; n < 1000; n++) {
+      long before = fail_malloc_live();
+      uint32_t k = 77;
+      fail_malloc_at(n, follow);
+      denise_status status = suggest_rank(N, 0, 0, 1, m, &k);
+      unsigned long requests = fail_malloc_requests();
+      fail_malloc_at(0, 0);
+      CHECK(status == (requests < n ? DENISE_OK : DENISE_ERR_MEMORY));
+      CHECK(k == (status == DENISE_OK ? 1 : 77));
+      CHECK(fail_malloc_live() == before);
+      if (requests < n) break;
+    }
+  }
+  printf("  denise_suggest_rank_batch\n");
+}
+
 static void *symbol(void *library, const char *name) {
   void *found = dlsym(library, name);
   if (found == NULL) {
@@ -195,6 +218,7 @@ int main(int argc, char **argv) {
                {"denise_options_init", &options_init}, {"denise_free", &release},
                {"denise_decompose_batch", &decompose}, {"denise_solve_batch", &solve},
                {"denise_stream_options_init", &stream_options_init},
+               {"denise_suggest_rank_batch", &suggest_rank},
                {"denise_stream_new", &stream_new}, {"denise_stream_free", &stream_free}};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     void *found = symbol(library, names[i].name);
@@ -256,5 +280,6 @@ int main(int argc, char **argv) {
 
   for (int32_t method = DENISE_METHOD_EIGEN; method <= DENISE_METHOD_MASKED_PCP; method++) solver(method);
   printf("  the six methods of denise_solve_batch\n");
+  ranks();
   return verdict("out_of_memory");
 }

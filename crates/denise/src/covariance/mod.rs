@@ -164,7 +164,8 @@ pub(crate) fn check<F: Real>(
 }
 
 /// x ← Σ x, for every matrix with its U (n×k) and its d: `x` has n rows of `columns` values for each. Never allocates.
-/// [`Status::NotFinite`]: a matrix for which something is not finite gets NaN, and all others are valid.
+/// [`Status::NotFinite`]: a matrix for which something is not finite, or the product is too large, gets NaN, and all others
+/// are valid.
 #[allow(private_bounds, reason = "sealed: f32 and f64")]
 pub fn multiply<F: Real>(
     n: usize,
@@ -216,32 +217,37 @@ fn each<F: Real>(
     for (at, x) in x.chunks_exact_mut(n * columns).enumerate() {
         let (u, d) = (&u[at * n * k..][..n * k], &d[at * n..][..n]);
         let finite = |values: &[F]| values.iter().all(|value| value.finite());
-        let outcome = if !finite(u) || !finite(d) || !finite(x) {
+        let mut outcome = if !finite(u) || !finite(d) || !finite(x) {
             Err(Status::NotFinite)
         } else if invert && d.iter().any(|&d| d.into() <= 0.0) {
             Err(Status::Singular)
         } else {
             Ok(())
         };
+        if outcome.is_ok() {
+            if invert {
+                core.factorise(k, u, d);
+            }
+            for first in (0..columns).step_by(STRIP) {
+                let last = columns.min(first + STRIP);
+                vectorize(
+                    #[inline(always)]
+                    || match invert {
+                        false => multiply_strip(k, u, d, columns, first..last, x),
+                        true => core.solve_strip(k, u, d, columns, first..last, x),
+                    },
+                );
+            }
+            // A product too large for the type is none.
+            if !finite(x) {
+                outcome = Err(Status::NotFinite);
+            }
+        }
         if outcome.is_err() {
             if all != Err(Status::NotFinite) {
                 all = outcome;
             }
             x.fill(F::NAN);
-            continue;
-        }
-        if invert {
-            core.factorise(k, u, d);
-        }
-        for first in (0..columns).step_by(STRIP) {
-            let last = columns.min(first + STRIP);
-            vectorize(
-                #[inline(always)]
-                || match invert {
-                    false => multiply_strip(k, u, d, columns, first..last, x),
-                    true => core.solve_strip(k, u, d, columns, first..last, x),
-                },
-            );
         }
     }
     all.map_err(Error::from)
@@ -280,7 +286,7 @@ fn multiply_strip<F: Real>(
             }
         }
         for (x, &sum) in x[strip.clone()].iter_mut().zip(&sum[..width]) {
-            *x = saturate(sum);
+            *x = F::from_f64(sum);
         }
     }
 }

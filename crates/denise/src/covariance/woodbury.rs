@@ -2,7 +2,7 @@
 //!
 //! Σ⁻¹ = D⁻¹ − D⁻¹U G⁻¹ UᵀD⁻¹ with the core G = I + UᵀD⁻¹U, and det Σ = det D · det G (Woodbury 1950).
 
-use super::{STRIP, saturate};
+use super::STRIP;
 use crate::simd::Real;
 use crate::size::MAX_K;
 use core::ops::Range;
@@ -129,7 +129,7 @@ impl Core {
                 }
             }
             for (x, left) in x.iter_mut().zip(left) {
-                *x = saturate(left / unit);
+                *x = F::from_f64(left / unit);
             }
         }
     }

@@ -12,6 +12,8 @@ pub(super) const SMALL: f64 = 1e-3;
 const NORMAL: f64 = 1.4826;
 /// Cauchy's weights at this many standard deviations lose 5 % on normal residuals.
 const CAUCHY: f64 = 2.385;
+/// No correlation exceeds 1, but in a matrix that is no covariance anything may stand. Beyond this it counts as this.
+const MOST: f64 = 100.0;
 /// Steps for a rank: at most so many, or until the scale has changed by less than a thousandth in three.
 const STEPS: usize = 40;
 const SOONEST: usize = 6;
@@ -90,6 +92,7 @@ impl Fit {
                 // NaN is a pair that is not known. Infinity is what variances that are next to nothing make.
                 if positive(i) && positive(l) && r.is_finite() {
                     self.pairs += 1;
+                    let r = r.clamp(-MOST, MOST);
                     for at in [i * n + l, l * n + i] {
                         (self.r[at], self.known[at]) = (r, 1.0);
                     }

@@ -127,7 +127,13 @@ fn edges() {
         m[i * 20 + i / 3] = f64::NAN;
     }
     assert_eq!(suggested(20, 0, 0.0, &m), 2);
-    // Entries at the ends of the range.
+    // Covariances that variances do not allow, and entries at the ends of the range.
+    let mut wild = eye(20);
+    for i in 1..20 {
+        wild[i * 20] = [1e300, -1e200, 1e-300][i % 3];
+        wild[i * 20 + i - 1] = 1e308;
+    }
+    assert!(suggested(20, 0, 0.0, &wild) <= 5);
     for size in [1e-300, 1e300] {
         assert_eq!(suggested(20, 0, 0.0, &[size; 400]), 1);
     }
