@@ -4,11 +4,12 @@ use super::saturate;
 use crate::simd::Real;
 use crate::size::MAX_K;
 
-/// Rows and columns of a block.
+/// Rows and columns of a block, and how many columns are computed at a time.
 const SIDE: usize = 32;
+const WIDTH: usize = 8;
 
-/// Columns of rows side by side: value c of row i is at [c][i].
-type Side = [[f64; SIDE]; MAX_K];
+/// Columns of rows side by side: value c of row i is at [c][i / WIDTH][i % WIDTH].
+type Side = [[[f64; WIDTH]; SIDE / WIDTH]; MAX_K];
 
 /// Working memory.
 pub(super) struct Blocks {
@@ -18,9 +19,10 @@ pub(super) struct Blocks {
 
 impl Blocks {
     pub(super) fn new() -> Blocks {
+        let zero = [[[0.0; WIDTH]; SIDE / WIDTH]; MAX_K];
         Blocks {
-            rows: [[0.0; SIDE]; MAX_K],
-            columns: [[0.0; SIDE]; MAX_K],
+            rows: zero,
+            columns: zero,
         }
     }
 
@@ -40,24 +42,37 @@ impl Blocks {
             let height = SIDE.min(n - top);
             load(&mut self.rows, top, height, k, &row);
             for left in (0..=top).step_by(SIDE) {
-                let width = SIDE.min(n - left);
-                load(&mut self.columns, left, width, k, &row);
+                let columns = if left == top {
+                    &self.rows
+                } else {
+                    load(&mut self.columns, left, SIDE, k, &row);
+                    &self.columns
+                };
                 for a in 0..height {
                     let i = top + a;
-                    let mut sums = [0.0; SIDE];
-                    for (rows, columns) in self.rows[..k].iter().zip(&self.columns) {
-                        for (sum, column) in sums.iter_mut().zip(columns) {
-                            *sum += rows[a] * column;
-                        }
-                    }
                     // Up to the diagonal.
-                    let width = width.min((i + 1).saturating_sub(left));
-                    for (b, &sum) in sums[..width].iter().enumerate() {
-                        let j = left + b;
-                        let x = if i == j { diagonal(i, sum) } else { entry(sum) };
-                        let x = saturate(x);
-                        out[i * n + j] = x;
-                        out[j * n + i] = x;
+                    let end = n.min(left + SIDE).min(i + 1);
+                    for first in (left..end).step_by(WIDTH) {
+                        let place = (first - left) / WIDTH;
+                        let mut sums = [0.0; WIDTH];
+                        for (rows, columns) in self.rows[..k].iter().zip(columns) {
+                            let x = rows[a / WIDTH][a % WIDTH];
+                            for (sum, column) in sums.iter_mut().zip(&columns[place]) {
+                                *sum += x * column;
+                            }
+                        }
+                        let mut values = [F::ZERO; WIDTH];
+                        for (value, &sum) in values.iter_mut().zip(&sums) {
+                            *value = saturate(entry(sum));
+                        }
+                        if i - first < WIDTH {
+                            values[i - first] = saturate(diagonal(i, sums[i - first]));
+                        }
+                        let count = WIDTH.min(end - first);
+                        out[i * n + first..][..count].copy_from_slice(&values[..count]);
+                    }
+                    for j in left..end {
+                        out[j * n + i] = out[i * n + j];
                     }
                 }
             }
@@ -71,7 +86,7 @@ fn load(side: &mut Side, first: usize, count: usize, k: usize, row: &impl Fn(usi
     for a in 0..count {
         row(first + a, &mut one[..k]);
         for (side, x) in side.iter_mut().zip(&one[..k]) {
-            side[a] = *x;
+            side[a / WIDTH][a % WIDTH] = *x;
         }
     }
 }

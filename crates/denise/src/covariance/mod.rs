@@ -120,12 +120,14 @@ pub(crate) fn from_variances<F: Real>(
         if out.inverse.is_none() && out.log_det.is_none() {
             continue;
         }
-        let log_det = match sound {
-            true => core.factorise(k, u, d),
-            false => f64::NAN,
-        };
+        if sound {
+            core.factorise(k, u, d);
+        }
         if let Some(out) = &mut out.log_det {
-            out[at] = log_det;
+            out[at] = match sound {
+                true => core.log_det(k, d),
+                false => f64::NAN,
+            };
         }
         if let Some(out) = &mut out.inverse {
             let out = &mut out[at * n * n..][..n * n];
@@ -234,7 +236,7 @@ fn each<F: Real>(
                     #[inline(always)]
                     || match invert {
                         false => multiply_strip(k, u, d, columns, first..last, x),
-                        true => core.solve_strip(k, u, d, columns, first..last, x),
+                        true => core.solve_strip(k, u, columns, first..last, x),
                     },
                 );
             }
@@ -315,13 +317,13 @@ fn inverse<F: Real>(
     out: &mut [F],
 ) {
     let row = |i: usize, row: &mut [f64]| {
-        let unit = Into::<f64>::into(d[i]).sqrt();
+        let unit = core.unit(i);
         for (x, &u) in row.iter_mut().zip(&u[i * k..]) {
-            *x = u.into() / unit;
+            *x = u.into() * unit;
         }
         core.forward(row);
         for x in row {
-            *x /= unit;
+            *x *= unit;
         }
     };
     let diagonal = |i: usize, square: f64| {

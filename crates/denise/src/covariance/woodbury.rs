@@ -4,13 +4,15 @@
 
 use super::STRIP;
 use crate::simd::Real;
-use crate::size::MAX_K;
+use crate::size::{MAX_K, MAX_N};
 use core::ops::Range;
 
 /// C, lower triangular, with CCᵀ = G.
 pub(super) struct Core {
     /// Row a begins at a(a+1)/2, and its last value is 1 / C_aa.
     c: [f64; MAX_K * (MAX_K + 1) / 2],
+    /// 1 / √d_i.
+    units: [f64; MAX_N],
 }
 
 fn row(a: usize) -> Range<usize> {
@@ -21,21 +23,26 @@ impl Core {
     pub(super) fn new() -> Core {
         Core {
             c: [0.0; MAX_K * (MAX_K + 1) / 2],
+            units: [0.0; MAX_N],
         }
     }
 
-    /// Of this U and d, which are finite and d positive. Returns log det Σ.
-    pub(super) fn factorise<F: Real>(&mut self, k: usize, u: &[F], d: &[F]) -> f64 {
+    /// 1 / √d_i of the last d.
+    #[inline(always)]
+    pub(super) fn unit(&self, i: usize) -> f64 {
+        self.units[i]
+    }
+
+    /// Of this U and d, which are finite and d positive.
+    pub(super) fn factorise<F: Real>(&mut self, k: usize, u: &[F], d: &[F]) {
         let c = &mut self.c[..k * (k + 1) / 2];
         c.fill(0.0);
-        let (mut log_det, mut scaled) = (0.0, [0.0; MAX_K]);
-        for (u, &d) in u.chunks_exact(k).zip(d) {
-            let d: f64 = d.into();
-            log_det += d.ln();
+        let mut scaled = [0.0; MAX_K];
+        for ((u, &d), unit) in u.chunks_exact(k).zip(d).zip(&mut self.units) {
             // In units of √d neither squares nor their sums overflow.
-            let unit = d.sqrt();
+            *unit = 1.0 / Into::<f64>::into(d).sqrt();
             for (x, &u) in scaled.iter_mut().zip(u) {
-                *x = u.into() / unit;
+                *x = u.into() * *unit;
             }
             for a in 0..k {
                 for (c, &x) in c[row(a)].iter_mut().zip(&scaled) {
@@ -52,11 +59,15 @@ impl Core {
             }
             let known: f64 = own[..a].iter().map(|x| x * x).sum();
             // G − I is positive semidefinite, so what is left is at least one, but for rounding.
-            let root = (1.0 + own[a] - known).max(1.0).sqrt();
-            log_det += 2.0 * root.ln();
-            own[a] = 1.0 / root;
+            own[a] = 1.0 / (1.0 + own[a] - known).max(1.0).sqrt();
         }
-        log_det
+    }
+
+    /// log det Σ of the last U and d.
+    pub(super) fn log_det<F: Real>(&self, k: usize, d: &[F]) -> f64 {
+        let of_d: f64 = d.iter().map(|&d| Into::<f64>::into(d).ln()).sum();
+        let of_core: f64 = (0..k).map(|a| self.c[row(a).end - 1].ln()).sum();
+        of_d - 2.0 * of_core
     }
 
     /// x ← C⁻¹ x.
@@ -75,18 +86,17 @@ impl Core {
         &self,
         k: usize,
         u: &[F],
-        d: &[F],
         columns: usize,
         strip: Range<usize>,
         x: &mut [F],
     ) {
         let mut t = [[0.0; STRIP]; MAX_K];
-        for ((u, &d), x) in u.chunks_exact(k).zip(d).zip(x.chunks_exact(columns)) {
-            let unit = Into::<f64>::into(d).sqrt();
+        let rows = || u.chunks_exact(k).zip(&self.units);
+        for ((u, unit), x) in rows().zip(x.chunks_exact(columns)) {
             for (t, &u) in t.iter_mut().zip(u) {
-                let u = u.into() / unit;
+                let u = u.into() * unit;
                 for (t, &x) in t.iter_mut().zip(&x[strip.clone()]) {
-                    *t += u * (x.into() / unit);
+                    *t += u * (x.into() * unit);
                 }
             }
         }
@@ -115,21 +125,20 @@ impl Core {
                 }
             }
         }
-        for ((u, &d), x) in u.chunks_exact(k).zip(d).zip(x.chunks_exact_mut(columns)) {
-            let unit = Into::<f64>::into(d).sqrt();
+        for ((u, unit), x) in rows().zip(x.chunks_exact_mut(columns)) {
             let x = &mut x[strip.clone()];
             let mut left = [0.0; STRIP];
             for (left, &x) in left.iter_mut().zip(&*x) {
-                *left = x.into() / unit;
+                *left = x.into() * unit;
             }
             for (t, &u) in t.iter().zip(u) {
-                let u = u.into() / unit;
+                let u = u.into() * unit;
                 for (left, t) in left.iter_mut().zip(t) {
                     *left -= u * t;
                 }
             }
             for (x, left) in x.iter_mut().zip(left) {
-                *x = F::from_f64(left / unit);
+                *x = F::from_f64(left * unit);
             }
         }
     }
