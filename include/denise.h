@@ -176,7 +176,8 @@ typedef struct denise_report {
   // answer. 0 if U is zero, and for a dense network, which takes no steps.
   float unsettled;
   // Smallest S_ii / M_ii, over all i with M_ii > 0. Negative means that L explains more than all of a variance. 0 if
-  // no M_ii is positive.
+  // no M_ii is positive. To invert, call denise_covariance_batch, which lifts such an S_ii to a floor. If it is often
+  // negative, or below -0.1, k is too large for these matrices: denise_suggest_rank_batch suggests another one.
   float least_specific;
   // Entries of the lower triangle that were NaN and taken as not known; 0 without DENISE_FLAG_MISSING. The figures
   // above are about the known entries: l1, residual and sparsity count those only, tr(M)/n is the mean of the known
@@ -442,8 +443,8 @@ denise_status denise_covariance_solve_batch_f64(uint32_t n,
                                                 double *y);
 
 // Suggests for each of count matrices how many factors it has: k[i] is from 0, which means that no common factor was
-// found, to most. docs/RANK.md says how often that is right. Allocates, once for each call, and takes about a
-// thousand times as long as a split.
+// found, to most. docs/RANK.md says how often that is right. Allocates, once for each call, and takes about a hundred
+// times as long as a split.
 //
 // - n is 2 to 512. most is at most 32; 0: 10. n assets tell few factors apart, whatever most is: 5 for n = 20, 1 for
 //   n < 9.

@@ -6,8 +6,8 @@ use crate::status::denise_status;
 use denise_rust::rank;
 
 /// Suggests for each of count matrices how many factors it has: k[i] is from 0, which means that no common factor was
-/// found, to most. docs/RANK.md says how often that is right. Allocates, once for each call, and takes about a
-/// thousand times as long as a split.
+/// found, to most. docs/RANK.md says how often that is right. Allocates, once for each call, and takes about a hundred
+/// times as long as a split.
 ///
 /// - n is 2 to 512. most is at most 32; 0: 10. n assets tell few factors apart, whatever most is: 5 for n = 20, 1 for
 ///   n < 9.

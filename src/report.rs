@@ -19,7 +19,8 @@ pub struct denise_report {
     /// answer. 0 if U is zero, and for a dense network, which takes no steps.
     pub unsettled: f32,
     /// Smallest S_ii / M_ii, over all i with M_ii > 0. Negative means that L explains more than all of a variance. 0 if
-    /// no M_ii is positive.
+    /// no M_ii is positive. To invert, call denise_covariance_batch, which lifts such an S_ii to a floor. If it is often
+    /// negative, or below -0.1, k is too large for these matrices: denise_suggest_rank_batch suggests another one.
     pub least_specific: f32,
     /// Entries of the lower triangle that were NaN and taken as not known; 0 without DENISE_FLAG_MISSING. The figures
     /// above are about the known entries: l1, residual and sparsity count those only, tr(M)/n is the mean of the known
