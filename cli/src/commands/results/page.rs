@@ -1,4 +1,4 @@
-//! RESULTS.md.
+//! TABLES.md.
 
 use super::{Args, Results, Size, meaning};
 use crate::commands::eval::{stock_table, table};
@@ -19,15 +19,18 @@ impl Results {
     /// The whole page.
     pub(super) fn page(&self, args: &Args) -> String {
         let mut text = format!(
-            "# Results\n\n\
+            "# Tables\n\n\
              Written by `make results`; do not edit.\n\
+             [RESULTS.md](RESULTS.md) is the short page.\n\
              {} matrices of each kind (2,000 at most for other sizes), seed {}, n = 20, k = 3 unless said otherwise.\n\
              Means, with the standard deviation in brackets.\n\
              Times are microseconds per matrix on one core of the machine that wrote this page: \
              *batch* in one call for many matrices, *single* the median of calls for one.\n\
              `results.json` has all digits.\n\n\
              The matrices are `denise generate --pairs {}`.\n{PAIRS}\n",
-            args.count, args.seed, self.pairs
+            args.count(),
+            args.seed,
+            self.pairs
         );
         text += &meaning::of(&[("U normal", &self.normal), ("U Student-t", &self.student)]);
         for (title, rows, paper) in [
@@ -111,12 +114,15 @@ impl Results {
                  ![Error of L against time](figures/accuracy.png)\n\n\
                  ![Distribution of the error](figures/distribution.png)\n\n\
                  ![Time against n](figures/cost.png)\n";
-        wrapped(&text)
+        text += "\n## Every figure of the short page\n\n\
+                 *Denise on the same*: its mean error on as many matrices, the same ones.\n\n";
+        text += &self.evidence.details().write(Format::Markdown);
+        text
     }
 }
 
 /// Lines of prose broken between words, where they are too long; rows of tables cannot be.
-fn wrapped(page: &str) -> String {
+pub(super) fn wrapped(page: &str) -> String {
     let mut text = String::new();
     for line in page.lines() {
         let mut columns = 0;

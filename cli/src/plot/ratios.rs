@@ -1,0 +1,163 @@
+//! A table of ratios in colours: blue where the ratio is above one, red where it is below.
+
+use super::Picture;
+use super::area::Area;
+use super::heatmap::colour;
+use super::svg::{Anchor, Canvas, INK, Text};
+
+/// A cell.
+const WIDE: f64 = 46.0;
+const HIGH: f64 = 19.0;
+const NUMBER: f64 = 11.0;
+const NAME: f64 = 12.0;
+const TITLE: f64 = 15.0;
+const MARGIN: f64 = 16.0;
+/// Between the rows of one group and those of the next.
+const GAP: f64 = 6.0;
+/// Ratios of this and more, or of its inverse and less, have the last colour.
+const MOST: f64 = 100.0;
+/// The share of the scale of colours that is used: numbers must stay readable upon them.
+const SHADE: f64 = 0.5;
+/// For cells without a number.
+const EMPTY: &str = "#ededed";
+/// Cells of the scale below: from the best to the worst for the reader.
+const SCALE: [f64; 7] = [100.0, 10.0, 3.0, 1.0, 0.33, 0.1, 0.01];
+
+/// A row of ratios.
+pub(crate) struct Ratios<'a> {
+    pub(crate) name: &'a str,
+    /// Rows of one group stand together.
+    pub(crate) group: usize,
+    /// What is written into each cell, and its ratio.
+    pub(crate) cells: Vec<Option<(String, f64)>>,
+}
+
+/// The table, with the names of the columns above it and a scale with two words below.
+pub(crate) fn ratios(
+    title: &str,
+    columns: &[&str],
+    rows: &[Ratios<'_>],
+    (above, below): (&str, &str),
+) -> Picture {
+    let size = |text: &str| Text::new(0.0, 0.0, NAME, Anchor::Start, text).width();
+    let widest = |texts: &mut dyn Iterator<Item = f64>| texts.fold(0.0, f64::max);
+    let left = MARGIN + widest(&mut rows.iter().map(|row| size(row.name))) + 10.0;
+    let top = MARGIN + TITLE + 16.0 + widest(&mut columns.iter().map(|name| size(name))) + 8.0;
+    let mut places = Vec::new();
+    let mut y = top;
+    for (at, row) in rows.iter().enumerate() {
+        if at > 0 && rows[at - 1].group != row.group {
+            y += GAP;
+        }
+        places.push(y);
+        y += HIGH;
+    }
+    let width = left + WIDE * columns.len() as f64 + MARGIN;
+    let words = [above, below].map(size);
+    let scale = WIDE * SCALE.len() as f64 + words[0] + words[1] + 20.0;
+    let width = width.max(scale + 2.0 * MARGIN);
+    let mut canvas = Canvas::new(width, y + 22.0 + HIGH + MARGIN);
+    let heading = Text::new(width / 2.0, MARGIN + TITLE, TITLE, Anchor::Middle, title);
+    canvas.text(heading.within(width - 2.0 * MARGIN));
+    for (at, name) in columns.iter().enumerate() {
+        let x = left + WIDE * (at as f64 + 0.5) + 4.0;
+        canvas.text(Text {
+            upright: true,
+            ..Text::new(x, top - 8.0, NAME, Anchor::Start, name)
+        });
+    }
+    for (row, &y) in rows.iter().zip(&places) {
+        let baseline = y + HIGH / 2.0 + 4.4;
+        let name = Text::new(left - 8.0, baseline, NAME, Anchor::End, row.name);
+        canvas.text(name);
+        for (at, value) in row.cells.iter().enumerate() {
+            let value = value.as_ref().map(|(text, ratio)| (text.as_str(), *ratio));
+            cell(&mut canvas, (left + WIDE * at as f64, y), value);
+        }
+    }
+    // The scale, in the middle below.
+    let (x, y) = ((width - scale) / 2.0, y + 22.0);
+    let first = x + words[0] + 10.0;
+    let end = first + WIDE * SCALE.len() as f64;
+    let baseline = y + HIGH / 2.0 + 4.4;
+    canvas.text(Text::new(first - 10.0, baseline, NAME, Anchor::End, above));
+    for (at, ratio) in SCALE.into_iter().enumerate() {
+        let text = match at {
+            0 => format!("≥ {ratio}"),
+            at if at + 1 == SCALE.len() => format!("≤ {ratio}"),
+            _ => ratio.to_string(),
+        };
+        let x = first + WIDE * at as f64;
+        cell(&mut canvas, (x, y), Some((&text, ratio)));
+    }
+    canvas.text(Text::new(end + 10.0, baseline, NAME, Anchor::Start, below));
+    canvas.finish()
+}
+
+fn cell(canvas: &mut Canvas, (x, y): (f64, f64), value: Option<(&str, f64)>) {
+    let fill = value.map_or(EMPTY.to_owned(), |(_, ratio)| shade(ratio));
+    let area = Area {
+        left: x,
+        top: y,
+        right: x + WIDE,
+        bottom: y + HIGH,
+    };
+    canvas.rect(x, y, WIDE, HIGH, &fill, Some("#ffffff"));
+    if let Some((text, ratio)) = value {
+        let (middle, _) = area.middle();
+        let text = Text::new(middle, y + HIGH / 2.0 + 4.0, NUMBER, Anchor::Middle, text);
+        canvas.text(text.within(WIDE - 6.0));
+        // Print without colours shows losses, too.
+        if ratio < 1.0 / 1.1 {
+            let (wide, high) = (WIDE - 3.0, HIGH - 3.0);
+            canvas.rect(x + 1.5, y + 1.5, wide, high, "none", Some(INK));
+        }
+    }
+}
+
+/// Blue above one, red below.
+fn shade(ratio: f64) -> String {
+    let place = (ratio.ln() / MOST.ln()).clamp(-1.0, 1.0);
+    if place.is_nan() {
+        return EMPTY.to_owned();
+    }
+    colour(-SHADE * place)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::check;
+    use super::*;
+
+    #[test]
+    fn blue_is_above_one_and_red_below() {
+        let parts = |ratio: f64| {
+            let colour = shade(ratio);
+            [1, 3, 5].map(|at| u8::from_str_radix(&colour[at..at + 2], 16).unwrap())
+        };
+        assert_eq!(parts(1.0), [255; 3]);
+        let [[r, _, b], [red, _, blue]] = [parts(50.0), parts(0.02)];
+        assert!(b > r && red > blue);
+        assert_eq!(parts(1e9), parts(MOST));
+        assert_eq!(shade(f64::NAN), EMPTY);
+    }
+
+    #[test]
+    fn any_table_can_be_drawn() {
+        let row = |name, cells| Ratios {
+            name,
+            group: 0,
+            cells,
+        };
+        let some = vec![Some(("8.4".into(), 8.4)), None, Some(("0".into(), 0.0))];
+        let picture = ratios(
+            "title",
+            &["a", "long <name>", "c"],
+            &[row("first", some), row("", Vec::new())],
+            ("better", "worse"),
+        );
+        check(&picture);
+        assert!(picture.svg().contains("<title>8.4</title>"));
+        check(&ratios("", &[], &[], ("", "")));
+    }
+}
