@@ -157,7 +157,7 @@ mod tests {
         days: 1,
     };
 
-    /// Every column has its cell, on as many matrices as it was meant to have, and a bound is one.
+    /// Every column has its cell, on as many matrices as it was meant to have.
     #[test]
     fn cells_are_where_they_belong() {
         let open: Open<'_> = &|options| Ok(Model::builtin(options)?);
@@ -166,15 +166,6 @@ mod tests {
         let usual = row(open, &TINY, 1, &find("s₀ = .80"), &bar).unwrap();
         let counts: Vec<usize> = usual.cells.iter().flatten().map(|x| x.matrices).collect();
         assert_eq!(counts, [6, 6, 2, 2, 1, 2, 2, 1, 6, 1, 6, 1, 6]);
-        for ([own, best], column) in [(3, 4), (6, 7), (8, 9), (10, 11)].map(|(own, best)| {
-            (
-                [own, best].map(|at| usual.cells[at].as_ref().unwrap()),
-                best,
-            )
-        }) {
-            // One matrix, and another number of them: only the bound itself can be checked.
-            assert!(best.mean.is_finite() && own.mean.is_finite(), "{column}");
-        }
         let nothing = usual.cells[12].as_ref().unwrap();
         assert_eq!(nothing.method, "L = M");
         assert_eq!(nothing.denise, usual.mean);

@@ -31,10 +31,14 @@ pub enum Verdict {
     Wins,
     /// Neither, or it cannot be told.
     Equal,
+    /// Both have found L: what is left is rounding, or the rule by which one stops.
+    Found,
     /// The other.
     Loses,
 }
 
+/// Errors below this are none, as in the column *exact* of TABLES.md.
+const FOUND: f64 = 1e-3;
 /// Less than a tenth is no difference.
 const CLEAR: f64 = 1.1;
 /// A win must be this many times as large as its standard error. A loss need not: doubts are for the challenger.
@@ -61,6 +65,7 @@ impl Cell {
     /// Who is better.
     pub fn verdict(&self) -> Verdict {
         match self.ratio {
+            _ if self.mean.max(self.denise) < FOUND => Verdict::Found,
             ratio if ratio < CLEAR.recip() => Verdict::Loses,
             // Also where the uncertainty is not known, with a single matrix.
             ratio if ratio > CLEAR && self.mean - self.denise > SURE * self.uncertainty => {
@@ -103,6 +108,11 @@ mod tests {
         assert_eq!(verdict(&[0.1, 0.1, 0.1], &[0.2; 3]), Verdict::Loses);
         assert_eq!(verdict(&[0.105; 3], &[0.1; 3]), Verdict::Equal);
         assert_eq!(verdict(&[0.095; 3], &[0.1; 3]), Verdict::Equal);
+        // Found by one of them is not enough.
+        assert_eq!(verdict(&[1e-8; 3], &[9e-4; 3]), Verdict::Found);
+        assert_eq!(verdict(&[9e-4; 3], &[1e-8; 3]), Verdict::Found);
+        assert_eq!(verdict(&[1e-8; 3], &[2e-3; 3]), Verdict::Loses);
+        assert_eq!(verdict(&[2e-3; 3], &[1e-8; 3]), Verdict::Wins);
         let cell = Cell::of("x".into(), Role::Bound, &[1.0, 2.0, 6.0], &[1.0; 3]);
         assert_eq!((cell.mean, cell.median, cell.ratio), (3.0, 2.0, 3.0));
         // Differences of 0, 1 and 5: a variance of 7.

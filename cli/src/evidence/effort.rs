@@ -33,11 +33,11 @@ impl Effort {
     };
     /// Some seconds.
     pub const QUICK: Effort = Effort {
-        fast: 40,
-        slow: 12,
-        searched: 4,
-        largest: 100,
-        days: 12,
+        fast: 30,
+        slow: 8,
+        searched: 2,
+        largest: 50,
+        days: 6,
     };
 
     /// Matrices of size n for a method.

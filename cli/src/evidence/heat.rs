@@ -2,8 +2,8 @@
 
 use super::accuracy::Row;
 use super::cell::{Cell, Verdict};
-use super::column;
-use super::text::two_figures;
+use super::column::{self, Role};
+use super::text::{ratio, two_figures};
 use crate::evaluate::Table;
 
 /// What the signs mean.
@@ -12,6 +12,7 @@ pub const LEGEND: &str = "\
     nearer to L₀.\n\
     ● Denise is better, by more than a tenth and by more than two standard errors.\n\
     ○ About equal, or too few matrices to tell.\n\
+    ◇ Both find L: mean errors below .001, where what is left is rounding or a stopping rule.\n\
     **▲** The other is better, by more than a tenth.\n";
 
 /// A row for each kind of matrices.
@@ -31,10 +32,14 @@ fn marked(cell: Option<&Cell>) -> String {
     let Some(cell) = cell else {
         return "–".to_owned();
     };
-    let ratio = two_figures(cell.ratio);
+    let ratio = ratio(cell.ratio);
+    if cell.role == Role::Own {
+        return ratio;
+    }
     match cell.verdict() {
         Verdict::Wins => format!("● {ratio}"),
         Verdict::Equal => format!("○ {ratio}"),
+        Verdict::Found => format!("◇ {ratio}"),
         Verdict::Loses => format!("**▲ {ratio}**"),
     }
 }
@@ -60,7 +65,7 @@ pub fn details(rows: &[Row]) -> Table {
                 format!("{mean:.6}"),
                 format!("{median:.6}"),
                 format!("{denise:.6}"),
-                two_figures(mean / denise),
+                ratio(mean / denise),
             ]
         };
         table.push(figures("Denise", row.matrices, own, row.median, own));

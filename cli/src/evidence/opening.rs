@@ -8,106 +8,145 @@ use super::column::Role;
 use super::scenario::Theme;
 use super::stability;
 use super::tally::{Tally, better};
-use super::text::{list, two_figures};
+use super::text::{list, ratio};
 use super::usefulness::{RANK, REFERENCE, Usefulness};
 
 /// What the figures say about one use.
 struct Finding {
     /// "missing entries".
     of: String,
-    /// Where Denise is behind: by how much, and what to use instead.
-    behind: Option<(String, String)>,
+    standing: Standing,
+}
+
+enum Standing {
+    /// Nothing else is better, and on every kind of matrices most are worse.
+    Ahead,
+    /// Nothing else is better.
+    Level,
+    /// How far it is behind, and what to use instead, for what.
+    Behind {
+        by: String,
+        instead: String,
+        then: &'static str,
+    },
 }
 
 /// Good for, not good for, use then.
 pub fn text(evidence: &Evidence) -> String {
-    let mut findings = themes(&evidence.accuracy);
+    let mut findings: Vec<Finding> = evidence
+        .accuracy
+        .chunk_by(|a, b| a.theme == b.theme)
+        .map(theme)
+        .collect();
     findings.extend(days(&evidence.stability));
     findings.extend(evidence.usefulness.as_ref().and_then(portfolios));
-    let good: Vec<String> = findings
-        .iter()
-        .filter(|x| x.behind.is_none())
-        .map(|x| x.of.clone())
-        .collect();
-    let (bad, instead): (Vec<String>, Vec<String>) = findings
-        .iter()
-        .filter_map(|x| {
-            let (by, instead) = x.behind.as_ref()?;
-            Some((format!("{} ({by})", x.of), instead.clone()))
-        })
-        .unzip();
-    let bounds = Tally::of(&evidence.accuracy, Role::Bound);
-    let even = match bounds.losses {
-        0 => String::new(),
-        losses => format!(
-            "; with a parameter chosen knowing the truth one is, in {losses} of {} cells",
-            bounds.all()
-        ),
-    };
-    let good = match good.is_empty() {
-        true => "Nothing that was measured here is a case for Denise.".to_owned(),
-        false => format!(
-            "Denise is good for {}: nothing else that is in use is better there{even}.",
-            list(&good)
-        ),
-    };
-    let (bad, instead) = match bad.is_empty() {
-        true => (
-            "Nothing that was measured here is a case against it.".to_owned(),
-            "So there is nothing to use instead.".to_owned(),
-        ),
-        false => (
-            format!("It is not good for {}.", list(&bad)),
-            format!("Use then {}.", list(&instead)),
-        ),
-    };
-    format!("{good}\n{bad}\n{instead}\n")
+    format!(
+        "{}\n{}\n{}\n",
+        good(&findings),
+        bad(&findings),
+        instead(&findings)
+    )
 }
 
-/// A theme in which nobody is better is good; of the others, the kinds of matrices on which somebody is.
-fn themes(rows: &[Row]) -> Vec<Finding> {
-    let each = |rows: &[Row]| -> Vec<Finding> {
-        let lost = |row: &&Row| !better(row, |role| role == Role::Challenger).is_empty();
-        let lost: Vec<&Row> = rows.iter().filter(lost).collect();
-        let of = phrase(rows);
-        if lost.is_empty() {
-            return vec![Finding { of, behind: None }];
-        }
-        // All alike, or only some by name.
-        let (of, for_some) = match lost.len() == rows.len() {
-            true => (of, false),
-            false => {
-                let names: Vec<String> = lost.iter().map(|row| row.name.clone()).collect();
-                (format!("{of}, that is for {}", list(&names)), true)
+fn good(findings: &[Finding]) -> String {
+    let of = |chosen: fn(&Standing) -> bool| -> Vec<String> {
+        let some = findings.iter().filter(|x| chosen(&x.standing));
+        some.map(|x| x.of.clone()).collect()
+    };
+    let ahead = of(|x| matches!(x, Standing::Ahead));
+    let level = of(|x| matches!(x, Standing::Level));
+    match (ahead.is_empty(), level.is_empty()) {
+        (true, true) => "Nothing that was measured here is a case for Denise.".to_owned(),
+        (true, false) => format!(
+            "Denise is no worse than other methods for {}.",
+            list(&level)
+        ),
+        (false, true) => format!(
+            "Denise is good for {}: nothing else in use is better there.",
+            list(&ahead)
+        ),
+        (false, false) => format!(
+            "Denise is good for {}: nothing else in use is better there, nor for {}, where some are as good.",
+            list(&ahead),
+            list(&level)
+        ),
+    }
+}
+
+fn bad(findings: &[Finding]) -> String {
+    let behind = findings.iter().filter_map(|x| match &x.standing {
+        Standing::Behind { by, .. } => Some(format!("{} ({by})", x.of)),
+        _ => None,
+    });
+    let behind: Vec<String> = behind.collect();
+    match behind.is_empty() {
+        true => "Nothing that was measured here is a case against it.".to_owned(),
+        false => format!("It is not good for {}.", list(&behind)),
+    }
+}
+
+/// A method once, with all that it is for.
+fn instead(findings: &[Finding]) -> String {
+    let mut uses: Vec<(&str, Vec<String>)> = Vec::new();
+    for finding in findings {
+        if let Standing::Behind { instead, then, .. } = &finding.standing {
+            match uses.iter_mut().find(|(method, _)| method == instead) {
+                Some((_, all)) => all.push((*then).to_owned()),
+                None => uses.push((instead, vec![(*then).to_owned()])),
             }
-        };
-        let (method, worst) = champion(&lost);
-        let factor = two_figures(worst.ratio.recip());
-        let by = format!("up to {factor} times the error of {}", worst.method);
-        let instead = format!("{method} for {}", short(rows[0].theme));
-        let mut all = vec![Finding {
-            of,
-            behind: Some((by, instead)),
-        }];
-        if for_some {
-            let others = rows.len() - lost.len();
-            let kinds = format!(
-                "{others} of {} kinds with {}",
-                rows.len(),
-                short(rows[0].theme)
-            );
-            all.push(Finding {
-                of: kinds,
-                behind: None,
-            });
         }
-        all
-    };
-    let groups = rows.chunk_by(|a, b| a.theme == b.theme);
-    groups.flat_map(each).collect()
+    }
+    let uses: Vec<String> = uses
+        .iter()
+        .map(|(method, all)| format!("{method} {}", list(all)))
+        .collect();
+    match uses.is_empty() {
+        true => "So there is nothing to use instead.".to_owned(),
+        false => format!("Use then {}.", uses.join("; ")),
+    }
 }
 
-/// Who is better most often on these rows, then by most; and the cell with the largest factor.
+/// The kinds of matrices of one theme.
+fn theme(rows: &[Row]) -> Finding {
+    let challenger = |role| role == Role::Challenger;
+    let lost: Vec<&Row> = rows
+        .iter()
+        .filter(|row| !better(row, challenger).is_empty())
+        .collect();
+    let of = phrase(rows);
+    if lost.is_empty() {
+        let ahead = |row: &Row| {
+            let tally = Tally::of(std::slice::from_ref(row), Role::Challenger);
+            tally.wins + tally.found > tally.equal
+        };
+        let standing = match rows.iter().all(ahead) {
+            true => Standing::Ahead,
+            false => Standing::Level,
+        };
+        return Finding { of, standing };
+    }
+    let (method, worst) = champion(&lost);
+    let factor = ratio(worst.ratio.recip());
+    let by = format!(
+        "up to {factor} times the error of {}",
+        spoken(&worst.method)
+    );
+    let names: Vec<String> = lost.iter().map(|row| row.name.clone()).collect();
+    Finding {
+        // All of them, or some by name.
+        of: match lost.len() == rows.len() {
+            true => of,
+            false => list(&names),
+        },
+        standing: Standing::Behind {
+            by,
+            instead: spoken(method),
+            then: then(rows[0].theme),
+        },
+    }
+}
+
+/// Who is better most often and by most on these rows; and the cell with the largest factor.
 fn champion<'a>(lost: &[&'a Row]) -> (&'a str, &'a Cell) {
     let all: Vec<&Cell> = lost
         .iter()
@@ -124,33 +163,43 @@ fn champion<'a>(lost: &[&'a Row]) -> (&'a str, &'a Cell) {
     (&best.method, worst)
 }
 
+/// "PCP with λ = 1/√n".
+fn spoken(method: &str) -> String {
+    method.replacen(", ", " with ", 1)
+}
+
 /// What the rows of one theme have in common.
 fn phrase(rows: &[Row]) -> String {
     let sizes = rows.iter().map(|row| row.n);
     match rows[0].theme {
         Theme::Paper => "sparse outliers as in the paper".to_owned(),
+        Theme::Amplitude => "outliers from .3 to 30 times as large".to_owned(),
+        Theme::Rank => "a k that is not the rank of L₀".to_owned(),
+        Theme::Unequal => "factors of unequal strength".to_owned(),
+        Theme::Noise => "covariances estimated from a sample".to_owned(),
+        Theme::Missing => "missing entries".to_owned(),
         Theme::Size => format!(
             "sizes from n = {} to {}",
             sizes.clone().min().unwrap_or(0),
             sizes.max().unwrap_or(0)
         ),
-        theme => short(theme).to_owned(),
     }
 }
 
-fn short(theme: Theme) -> &'static str {
+/// After the name of a method that is better there.
+fn then(theme: Theme) -> &'static str {
     match theme {
-        Theme::Paper => "outliers as in the paper",
-        Theme::Amplitude => "outliers from .3 to 30 times as large",
-        Theme::Rank => "a k that is not the rank of L₀",
-        Theme::Unequal => "factors of unequal strength",
-        Theme::Noise => "covariances estimated from a sample",
-        Theme::Missing => "missing entries",
-        Theme::Size => "other sizes",
+        Theme::Paper => "for such outliers",
+        Theme::Amplitude => "for such amplitudes",
+        Theme::Rank => "where k is not known",
+        Theme::Unequal => "where factors are so unequal",
+        Theme::Noise => "for such samples",
+        Theme::Missing => "for such gaps",
+        Theme::Size => "for such sizes",
     }
 }
 
-/// Denise is behind if its L moves more than that of eigen-truncation on every panel, or on none.
+/// Denise is behind if its L moves more than that of eigen-truncation somewhere.
 fn days(rows: &[stability::Row]) -> Option<Finding> {
     let of = "an L that moves little from a day to the next".to_owned();
     let [mut more, mut stream] = [0, 0];
@@ -159,41 +208,41 @@ fn days(rows: &[stability::Row]) -> Option<Finding> {
         more += usize::from(denise.median > eigen.median);
         stream += usize::from(followed.median < denise.median && followed.p99 < denise.p99);
     }
-    let behind = match more {
-        0 => None,
-        _ => {
-            let by = format!(
-                "more than that of eigen-truncation in {more} of {} cases",
+    let standing = match more {
+        0 => Standing::Level,
+        _ => Standing::Behind {
+            by: format!(
+                "it moves more than that of eigen-truncation in {more} of {} cases",
                 rows.len()
-            );
-            let instead = match stream == rows.len() {
-                true => "a stream of Denise or eigen-truncation",
-                false => "eigen-truncation",
-            };
-            Some((by, format!("{instead} from day to day")))
-        }
+            ),
+            instead: match stream == rows.len() {
+                true => "a stream of Denise, or eigen-truncation,".to_owned(),
+                false => "eigen-truncation".to_owned(),
+            },
+            then: "from day to day",
+        },
     };
-    (!rows.is_empty()).then_some(Finding { of, behind })
+    (!rows.is_empty()).then_some(Finding { of, standing })
 }
 
-/// Denise is behind if more intervals speak against it than for it, beside the reference; if as many, nothing is said.
+/// Denise is behind if more intervals speak against it than for it, beside the reference; ahead only if none does.
 fn portfolios(measured: &Usefulness) -> Option<Finding> {
-    let standing = measured.standing(&format!("Denise {RANK}"), REFERENCE);
+    let beside = measured.standing(&format!("Denise {RANK}"), REFERENCE);
     let of = "minimum-variance portfolios".to_owned();
-    if standing.worse > standing.better {
-        let by = format!(
-            "beyond chance worse than {REFERENCE} in {} of {} cases, better in {}",
-            standing.worse, standing.cases, standing.better
-        );
-        let instead = format!("{} for portfolios", measured.best());
-        return Some(Finding {
-            of,
-            behind: Some((by, instead)),
-        });
-    }
-    // Good only if nothing speaks against it.
-    let good = standing.better > 0 && standing.worse == 0;
-    good.then_some(Finding { of, behind: None })
+    let standing = match (beside.better, beside.worse) {
+        (better, worse) if worse > better => Standing::Behind {
+            by: format!(
+                "beyond chance worse than {REFERENCE} in {worse} of {} cases, better in {better}",
+                beside.cases
+            ),
+            instead: measured.best(),
+            then: "for portfolios",
+        },
+        (1.., 0) => Standing::Ahead,
+        // Some for and some against, or neither: nothing can be said in a sentence.
+        _ => return None,
+    };
+    Some(Finding { of, standing })
 }
 
 #[cfg(test)]
@@ -230,10 +279,9 @@ mod tests {
         assert_eq!(
             lines,
             [
-                "Denise is good for sparse outliers as in the paper: nothing else that is in use is better there; \
-                 with a parameter chosen knowing the truth one is, in 1 of 1 cells.",
+                "Denise is good for sparse outliers as in the paper: nothing else in use is better there.",
                 "It is not good for a k that is not the rank of L₀ (up to 10 times the error of PCP 1).",
-                "Use then PCP 1 for a k that is not the rank of L₀."
+                "Use then PCP 1 where k is not known."
             ]
         );
         // The other way round.
@@ -254,11 +302,18 @@ mod tests {
             row("hard", &[("PCP 1", 0.5)]),
         ];
         let text = text(&evidence(rows, None));
-        assert!(
-            text.starts_with("Denise is good for 1 of 2 kinds with outliers as in the paper: "),
-            "{text}"
-        );
-        assert!(text.contains("that is for hard (up to 2.0"), "{text}");
+        assert!(text.starts_with("Nothing that was measured"), "{text}");
+        assert!(text.contains("not good for hard (up to 2.0"), "{text}");
+    }
+
+    #[test]
+    fn to_be_as_good_is_not_to_be_better() {
+        let rows = vec![row(
+            "even",
+            &[("PCP 1", 1.0), ("eigen", 1.02), ("L = M", 3.0)],
+        )];
+        let text = text(&evidence(rows, None));
+        assert!(text.starts_with("Denise is no worse than other"), "{text}");
     }
 
     #[test]

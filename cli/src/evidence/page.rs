@@ -19,15 +19,20 @@ pub struct Origin {
 
 impl Origin {
     /// For below a table: with what, where and when.
-    fn line(&self) -> String {
+    pub fn line(&self) -> String {
         let Machine {
             cpu,
             cores,
             date,
             version,
         } = &self.machine;
-        let (command, seed) = (&self.command, self.seed);
-        format!("`{command}`, seed {seed}, denise {version}, {cpu}, {cores} cores, {date}.\n")
+        let make = if self.quick {
+            "make results QUICK=1"
+        } else {
+            "make results"
+        };
+        let seed = self.seed;
+        format!("`{make}`, seed {seed}, denise {version}, {cpu}, {cores} cores, {date}.")
     }
 }
 
@@ -50,12 +55,13 @@ impl Evidence {
         }
         text += &format!(
             "\n## How to repeat it\n\n\
-             `make results` measures everything again, in about half an hour.\n\
-             `make results QUICK=1` does the same with few matrices in two minutes, into `build/results-quick`.\n\
+             `make results` measures everything again, in half an hour or more.\n\
+             `make results QUICK=1` does the same with few matrices in less than two minutes, into `build/results-quick`.\n\
              Matrices depend on the seed only, and `results.json` has all digits.\n\
              Times differ from machine to machine; errors of L hardly do.\n\
-             This page: {}",
-            origin.line()
+             This page is by {}\n\n```sh\n{}\n```\n",
+            origin.line(),
+            origin.command
         );
         text
     }
@@ -77,8 +83,8 @@ impl Evidence {
              The column *Denise* is its mean error, as shipped, in `float`, over up to {} matrices; *careful* is \
              `DENISE_FLAG_CAREFUL`.\n\
              {}\
-             *PCP .56* has the paper's λ = .56/√n, *PCP 1* the LRS library's 1/√n; *FPCP* and *RPCA-GD* have the \
-             parameters of the paper's code, which are the LRS library's too.\n\
+             *PCP .56* has the paper's λ = .56/√n, *PCP 1* the LRS library's 1/√n; *FPCP* (λ = 1/√n) and \
+             *RPCA-GD* (a share of .1) have one setting, that of the paper's code.\n\
              *Best*: the λ, for RPCA-GD the share of outliers, with the smallest error for each matrix, chosen knowing \
              L₀; nobody can do that, so it bounds every rule.\n\
              PCP and IALM with both λ have up to {slow} of these matrices, *best* up to {searched}, large matrices fewer \
@@ -86,7 +92,7 @@ impl Evidence {
              For missing entries PCP is masked PCP; the other methods do not take them.\n\n\
              ![Errors of all methods by that of Denise](figures/heatmap.png)\n\n\
              {}\n\
-             {}\n{}",
+             {}\n{}\n",
             most.unwrap_or(0),
             heat::LEGEND,
             heat::table(&self.accuracy).write(Format::Markdown),
@@ -106,7 +112,7 @@ impl Evidence {
              All methods have the same windows, spread evenly; PCP has λ = 1/√n.\n\
              `futures49` has gaps: entries are computed over the days that both assets have, and windows with an entry \
              of fewer than 33 days are left out.\n\
-             {}\n{}\n{}",
+             {}\n{}\n{}\n",
             stability::LEGEND,
             stability::table(&self.stability).write(Format::Markdown),
             origin.line(),
@@ -165,20 +171,20 @@ mod tests {
             stability: Vec::new(),
             usefulness: Some(with(&[0.9])),
         };
-        let origin = Origin {
-            command: "denise results".to_owned(),
-            seed: 7,
-            quick: true,
-            machine: Machine::here(),
-        };
+        let origin = Origin::testing();
         let page = evidence.page(&origin);
         let lines: Vec<&str> = page.lines().collect();
         assert_eq!(lines[0], "# Results");
         assert!(lines[2].starts_with("Denise is good for minimum-variance"));
         assert!(lines[3].starts_with("It is not good for"));
         assert!(lines[4].starts_with("Use then eigen"));
-        assert_eq!(page.matches("`denise results`, seed 7, denise ").count(), 2);
+        assert_eq!(
+            page.matches("`make results QUICK=1`, seed 7, denise ")
+                .count(),
+            2
+        );
         assert!(page.contains("too few matrices to quote"));
         assert!(!page.contains("## Stability"));
+        assert!(page.contains("\n```sh\ndenise results\n```\n"));
     }
 }

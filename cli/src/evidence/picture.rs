@@ -2,18 +2,31 @@
 
 use super::Evidence;
 use super::accuracy::Row;
-use super::column;
-use super::text::two_figures;
-use crate::plot::{Picture, Ratios, ratios};
+use super::cell::Verdict;
+use super::column::{self, Role};
+use super::page::Origin;
+use super::text::ratio;
+use crate::plot::{Picture, RatioCell, Ratios, ratios};
 
 impl Evidence {
     /// A row for each kind of matrices, a column for each method.
-    pub fn picture(&self) -> Picture {
-        let heads = column::ALL.map(|column| column.head);
+    pub fn picture(&self, origin: &Origin) -> Picture {
+        let others = |role: Role| role != Role::Own;
+        let heads: Vec<&str> = column::ALL
+            .iter()
+            .filter(|column| others(column.role()))
+            .map(|column| column.head)
+            .collect();
         let row = |row: &'_ Row| {
-            let cells = row.cells.iter().map(|cell| {
+            let columns = column::ALL.iter().zip(&row.cells);
+            let cells = columns.filter(|(column, _)| others(column.role()));
+            let cells = cells.map(|(_, cell)| {
                 let cell = cell.as_ref()?;
-                Some((two_figures(cell.ratio), cell.ratio))
+                Some(RatioCell {
+                    text: ratio(cell.ratio),
+                    ratio: cell.ratio,
+                    counts: cell.verdict() != Verdict::Found,
+                })
             });
             (row.name.clone(), row.theme as usize, cells.collect())
         };
@@ -31,6 +44,7 @@ impl Evidence {
             &heads,
             &rows,
             ("Denise is better", "the other is better"),
+            ("both find L", &origin.line().replace('`', "")),
         )
     }
 }
@@ -47,7 +61,7 @@ mod tests {
             stability: Vec::new(),
             usefulness: None,
         };
-        let picture = evidence.picture();
+        let picture = evidence.picture(&Origin::testing());
         for text in ["some kind", "83", "0.57", "PCP best"] {
             let title = format!("<title>{text}</title>");
             assert!(picture.svg().contains(&title), "{text}");

@@ -3,13 +3,15 @@
 use super::accuracy::Row;
 use super::cell::{Cell, Verdict};
 use super::column::Role;
-use super::text::two_figures;
+use super::text::ratio;
 
 /// Cells of one role.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     pub wins: usize,
     pub equal: usize,
+    /// Both find L.
+    pub found: usize,
     pub losses: usize,
 }
 
@@ -22,6 +24,7 @@ impl Tally {
                 match cell.verdict() {
                     Verdict::Wins => tally.wins += 1,
                     Verdict::Equal => tally.equal += 1,
+                    Verdict::Found => tally.found += 1,
                     Verdict::Loses => tally.losses += 1,
                 }
             }
@@ -30,7 +33,7 @@ impl Tally {
     }
 
     pub fn all(&self) -> usize {
-        self.wins + self.equal + self.losses
+        self.wins + self.equal + self.found + self.losses
     }
 }
 
@@ -49,11 +52,13 @@ pub fn text(rows: &[Row]) -> String {
     let count = |role, who: &str| {
         let tally = Tally::of(rows, role);
         format!(
-            "Beside {who}, Denise wins in {} of {} cells, loses in {}, and in {} they are about equal.\n",
+            "Beside {who}, Denise wins in {} of {} cells and loses in {}; in {} they are about equal, and in {} both \
+             find L.\n",
             tally.wins,
             tally.all(),
             tally.losses,
-            tally.equal
+            tally.equal,
+            tally.found
         )
     };
     let mut text = count(Role::Challenger, "methods as people use them");
@@ -74,7 +79,7 @@ fn losses(row: &Row) -> Option<String> {
     if better.is_empty() {
         return None;
     }
-    let one = |cell: &&Cell| format!("{} {}", cell.method, two_figures(cell.ratio.recip()));
+    let one = |cell: &&Cell| format!("{} {}", cell.method, ratio(cell.ratio.recip()));
     let all: Vec<String> = better.iter().map(one).collect();
     Some(format!("- {}: {}.\n", row.name, all.join("; ")))
 }

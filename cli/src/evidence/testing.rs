@@ -3,6 +3,8 @@
 use super::accuracy::Row;
 use super::cell::Cell;
 use super::column;
+use super::machine::Machine;
+use super::page::Origin;
 use super::scenario::Theme;
 
 /// A row of the paper's theme with these ratios, by the heads of their columns; Denise has an error of .01.
@@ -27,5 +29,17 @@ pub fn row(name: &str, ratios: &[(&str, f64)]) -> Row {
         mean: 0.01,
         median: 0.01,
         cells: column::ALL.iter().map(cell).collect(),
+    }
+}
+
+impl Origin {
+    /// A quick measurement, here and now.
+    pub fn testing() -> Origin {
+        Origin {
+            command: "denise results".to_owned(),
+            seed: 7,
+            quick: true,
+            machine: Machine::here(),
+        }
     }
 }

@@ -15,6 +15,15 @@ pub fn two_figures(x: f64) -> String {
     format!("{value:.*}", usize::try_from(1 - exponent).unwrap_or(0))
 }
 
+/// Two figures, where they mean something: "> 1000", "< 0.001".
+pub fn ratio(x: f64) -> String {
+    match x {
+        x if x >= 1000.0 => "> 1000".to_owned(),
+        x if x < 0.001 => "< 0.001".to_owned(),
+        x => two_figures(x),
+    }
+}
+
 /// "a", "a and b", "a, b and c".
 pub fn list(items: &[String]) -> String {
     match items {
@@ -36,6 +45,8 @@ mod tests {
             "0.0 0.034 1.0 1.0 8.4 100 610 1200 0.000028"
         );
         assert_eq!(two_figures(f64::NAN), "–");
+        let ratios = [999.0, 1001.0, 0.0009, f64::NAN].map(ratio);
+        assert_eq!(ratios, ["1000", "> 1000", "< 0.001", "–"]);
     }
 
     #[test]

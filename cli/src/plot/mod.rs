@@ -17,7 +17,7 @@ mod ticks;
 pub(crate) use axes::{Axis, Scale};
 pub(crate) use chart::{Series, Style, chart};
 pub(crate) use curve::curve;
-pub(crate) use ratios::{Ratios, ratios};
+pub(crate) use ratios::{RatioCell, Ratios, ratios};
 pub(crate) use splits::{comparison, decomposition};
 
 use denise_data::files::{FileError, replace};

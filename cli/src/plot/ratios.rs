@@ -1,7 +1,6 @@
 //! A table of ratios in colours: blue where the ratio is above one, red where it is below.
 
 use super::Picture;
-use super::area::Area;
 use super::heatmap::colour;
 use super::svg::{Anchor, Canvas, INK, Text};
 
@@ -18,8 +17,10 @@ const GAP: f64 = 6.0;
 const MOST: f64 = 100.0;
 /// The share of the scale of colours that is used: numbers must stay readable upon them.
 const SHADE: f64 = 0.5;
-/// For cells without a number.
-const EMPTY: &str = "#ededed";
+/// For cells whose ratio means nothing.
+const PALE: &str = "#e9e9e2";
+/// Ratios below this have a frame.
+const LOSS: f64 = 1.0 / 1.1;
 /// Cells of the scale below: from the best to the worst for the reader.
 const SCALE: [f64; 7] = [100.0, 10.0, 3.0, 1.0, 0.33, 0.1, 0.01];
 
@@ -28,16 +29,28 @@ pub(crate) struct Ratios<'a> {
     pub(crate) name: &'a str,
     /// Rows of one group stand together.
     pub(crate) group: usize,
-    /// What is written into each cell, and its ratio.
-    pub(crate) cells: Vec<Option<(String, f64)>>,
+    /// None where there is no ratio.
+    pub(crate) cells: Vec<Option<RatioCell>>,
 }
 
-/// The table, with the names of the columns above it and a scale with two words below.
+/// A cell of it.
+#[derive(Clone)]
+pub(crate) struct RatioCell {
+    /// What is written into it.
+    pub(crate) text: String,
+    pub(crate) ratio: f64,
+    /// Whether it has a colour: some ratios mean nothing.
+    pub(crate) counts: bool,
+}
+
+/// The table, with the names of the columns above it; below it a scale with a word at either end, what a cell without
+/// colour means, and where all of it comes from.
 pub(crate) fn ratios(
     title: &str,
     columns: &[&str],
     rows: &[Ratios<'_>],
     (above, below): (&str, &str),
+    (pale, origin): (&str, &str),
 ) -> Picture {
     let size = |text: &str| Text::new(0.0, 0.0, NAME, Anchor::Start, text).width();
     let widest = |texts: &mut dyn Iterator<Item = f64>| texts.fold(0.0, f64::max);
@@ -53,10 +66,10 @@ pub(crate) fn ratios(
         y += HIGH;
     }
     let width = left + WIDE * columns.len() as f64 + MARGIN;
-    let words = [above, below].map(size);
-    let scale = WIDE * SCALE.len() as f64 + words[0] + words[1] + 20.0;
+    let words = [above, below, pale].map(size);
+    let scale = WIDE * (SCALE.len() + 1) as f64 + words.iter().sum::<f64>() + 48.0;
     let width = width.max(scale + 2.0 * MARGIN);
-    let mut canvas = Canvas::new(width, y + 22.0 + HIGH + MARGIN);
+    let mut canvas = Canvas::new(width, y + 22.0 + HIGH + 24.0 + MARGIN);
     let heading = Text::new(width / 2.0, MARGIN + TITLE, TITLE, Anchor::Middle, title);
     canvas.text(heading.within(width - 2.0 * MARGIN));
     for (at, name) in columns.iter().enumerate() {
@@ -71,8 +84,9 @@ pub(crate) fn ratios(
         let name = Text::new(left - 8.0, baseline, NAME, Anchor::End, row.name);
         canvas.text(name);
         for (at, value) in row.cells.iter().enumerate() {
-            let value = value.as_ref().map(|(text, ratio)| (text.as_str(), *ratio));
-            cell(&mut canvas, (left + WIDE * at as f64, y), value);
+            if let Some(value) = value {
+                cell(&mut canvas, (left + WIDE * at as f64, y), value);
+            }
         }
     }
     // The scale, in the middle below.
@@ -88,30 +102,41 @@ pub(crate) fn ratios(
             _ => ratio.to_string(),
         };
         let x = first + WIDE * at as f64;
-        cell(&mut canvas, (x, y), Some((&text, ratio)));
+        let counts = true;
+        cell(
+            &mut canvas,
+            (x, y),
+            &RatioCell {
+                text,
+                ratio,
+                counts,
+            },
+        );
     }
     canvas.text(Text::new(end + 10.0, baseline, NAME, Anchor::Start, below));
+    let last = end + 10.0 + words[1] + 18.0;
+    canvas.rect(last, y, WIDE, HIGH, PALE, Some("#ffffff"));
+    let beside = last + WIDE + 10.0;
+    canvas.text(Text::new(beside, baseline, NAME, Anchor::Start, pale));
+    let place = (width / 2.0, y + HIGH + 22.0);
+    let origin = Text::new(place.0, place.1, NUMBER, Anchor::Middle, origin);
+    canvas.text(origin.within(width - 2.0 * MARGIN));
     canvas.finish()
 }
 
-fn cell(canvas: &mut Canvas, (x, y): (f64, f64), value: Option<(&str, f64)>) {
-    let fill = value.map_or(EMPTY.to_owned(), |(_, ratio)| shade(ratio));
-    let area = Area {
-        left: x,
-        top: y,
-        right: x + WIDE,
-        bottom: y + HIGH,
+fn cell(canvas: &mut Canvas, (x, y): (f64, f64), cell: &RatioCell) {
+    let fill = match cell.counts {
+        true => shade(cell.ratio),
+        false => PALE.to_owned(),
     };
     canvas.rect(x, y, WIDE, HIGH, &fill, Some("#ffffff"));
-    if let Some((text, ratio)) = value {
-        let (middle, _) = area.middle();
-        let text = Text::new(middle, y + HIGH / 2.0 + 4.0, NUMBER, Anchor::Middle, text);
-        canvas.text(text.within(WIDE - 6.0));
-        // Print without colours shows losses, too.
-        if ratio < 1.0 / 1.1 {
-            let (wide, high) = (WIDE - 3.0, HIGH - 3.0);
-            canvas.rect(x + 1.5, y + 1.5, wide, high, "none", Some(INK));
-        }
+    let (middle, baseline) = (x + WIDE / 2.0, y + HIGH / 2.0 + 4.0);
+    let text = Text::new(middle, baseline, NUMBER, Anchor::Middle, &cell.text);
+    canvas.text(text.within(WIDE - 6.0));
+    // Print without colours shows losses, too.
+    if cell.counts && cell.ratio < LOSS {
+        let (wide, high) = (WIDE - 3.0, HIGH - 3.0);
+        canvas.rect(x + 1.5, y + 1.5, wide, high, "none", Some(INK));
     }
 }
 
@@ -119,7 +144,7 @@ fn cell(canvas: &mut Canvas, (x, y): (f64, f64), value: Option<(&str, f64)>) {
 fn shade(ratio: f64) -> String {
     let place = (ratio.ln() / MOST.ln()).clamp(-1.0, 1.0);
     if place.is_nan() {
-        return EMPTY.to_owned();
+        return PALE.to_owned();
     }
     colour(-SHADE * place)
 }
@@ -139,7 +164,7 @@ mod tests {
         let [[r, _, b], [red, _, blue]] = [parts(50.0), parts(0.02)];
         assert!(b > r && red > blue);
         assert_eq!(parts(1e9), parts(MOST));
-        assert_eq!(shade(f64::NAN), EMPTY);
+        assert_eq!(shade(f64::NAN), PALE);
     }
 
     #[test]
@@ -149,15 +174,24 @@ mod tests {
             group: 0,
             cells,
         };
-        let some = vec![Some(("8.4".into(), 8.4)), None, Some(("0".into(), 0.0))];
+        let cell = |text: &str, ratio, counts| {
+            let text = text.to_owned();
+            Some(RatioCell {
+                text,
+                ratio,
+                counts,
+            })
+        };
+        let some = vec![cell("8.4", 8.4, true), None, cell("0", 0.0, false)];
         let picture = ratios(
             "title",
             &["a", "long <name>", "c"],
             &[row("first", some), row("", Vec::new())],
             ("better", "worse"),
+            ("even", "from here"),
         );
         check(&picture);
         assert!(picture.svg().contains("<title>8.4</title>"));
-        check(&ratios("", &[], &[], ("", "")));
+        check(&ratios("", &[], &[], ("", ""), ("", "")));
     }
 }

@@ -1,6 +1,6 @@
 //! The figures: each is saved as PNG and as SVG.
 
-use super::{Args, Results, recoverable};
+use super::{Args, Results, origin, recoverable};
 use crate::commands::input::stock_windows;
 use crate::commands::streams::PAIR;
 use crate::evaluate::{Matrices, Method, Row, contenders, time};
@@ -43,7 +43,7 @@ pub(super) fn draw(
     save(&heat_maps(args, model)?, "windows")?;
     save(&accuracy_against_time(&results.normal), "accuracy")?;
     save(&distribution(&results.normal), "distribution")?;
-    save(&results.evidence.picture(), "heatmap")?;
+    save(&results.evidence.picture(&origin(args)), "heatmap")?;
     for (name, from, to) in YEARS {
         save(&one_pair(followed, from, to), name)?;
     }

@@ -125,13 +125,16 @@ impl Results {
 pub(super) fn wrapped(page: &str) -> String {
     let mut text = String::new();
     for line in page.lines() {
+        // The next lines of an item stand below its first word.
+        let indent = if line.starts_with("- ") { "  " } else { "" };
         let mut columns = 0;
         for word in line.split_inclusive(' ') {
             let width = word.trim_end().chars().count();
-            if !line.starts_with('|') && columns > 0 && columns + width > COLUMNS {
+            if !line.starts_with('|') && columns > indent.len() && columns + width > COLUMNS {
                 text.truncate(text.trim_end_matches(' ').len());
                 text.push('\n');
-                columns = 0;
+                text += indent;
+                columns = indent.len();
             }
             text += word;
             columns += word.chars().count();
@@ -173,6 +176,13 @@ fn paper_table(rows: &[Published], error: &'static str) -> Table {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn items_stay_items() {
+        let page = wrapped(&format!("- {}\n", "word ".repeat(30)));
+        let lines: Vec<&str> = page.lines().collect();
+        assert!(lines.len() == 2 && lines[1].starts_with("  word"), "{page}");
+    }
 
     #[test]
     fn prose_is_broken_and_tables_are_not() {
