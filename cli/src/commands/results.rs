@@ -81,6 +81,7 @@ const WAYS: usize = 20;
 
 /// Measures, draws, writes.
 pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
+    let inputs = Inputs::read(args)?;
     let figures = args.out.join("figures");
     std::fs::create_dir_all(&figures).map_err(|e| format!("{}: {e}", figures.display()))?;
     let methods = &Method::COMPARED;
@@ -141,7 +142,7 @@ pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
             args.pace(),
         )?,
         streams: followed.rows,
-        evidence: evidence(args)?,
+        evidence: inputs.evidence(args)?,
     };
     figures::draw(args, &model, &results, &followed.path, &figures)?;
     let json = serde_json::to_string_pretty(&results)?;
@@ -158,21 +159,34 @@ pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What the short page shows.
-fn evidence(args: &Args) -> Result<Evidence, Box<dyn Error>> {
-    let files = std::iter::once(&args.prices).chain(&args.stability);
-    let panels = files
-        .map(|path| Panel::read(path))
-        .collect::<Result<Vec<_>, _>>()?;
-    let usefulness = args.usefulness.as_deref().map(Usefulness::read);
-    let effort = args.pace().of(Effort::FULL, Effort::QUICK);
-    Evidence::measure(
-        &|options| args.model.open_for(options),
-        &panels,
-        &effort,
-        args.seed,
-        usefulness.transpose()?,
-    )
+/// What the short page is made from. Read before anything is measured: a wrong name is told at once.
+struct Inputs {
+    panels: Vec<Panel>,
+    usefulness: Option<Usefulness>,
+}
+
+impl Inputs {
+    fn read(args: &Args) -> Result<Inputs, Box<dyn Error>> {
+        let files = std::iter::once(&args.prices).chain(&args.stability);
+        let panels: Result<_, _> = files.map(|path| Panel::read(path)).collect();
+        let usefulness = args.usefulness.as_deref().map(Usefulness::read);
+        Ok(Inputs {
+            panels: panels?,
+            usefulness: usefulness.transpose()?,
+        })
+    }
+
+    /// What the short page shows.
+    fn evidence(self, args: &Args) -> Result<Evidence, Box<dyn Error>> {
+        let effort = args.pace().of(Effort::FULL, Effort::QUICK);
+        Evidence::measure(
+            &|options| args.model.open_for(options),
+            &self.panels,
+            &effort,
+            args.seed,
+            self.usefulness,
+        )
+    }
 }
 
 /// How it came about. The program's own place is nobody's business.

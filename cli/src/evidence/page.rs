@@ -56,7 +56,8 @@ impl Evidence {
         text += &format!(
             "\n## How to repeat it\n\n\
              `make results` measures everything again, in half an hour or more.\n\
-             `make results QUICK=1` does the same with few matrices in less than two minutes, into `build/results-quick`.\n\
+             `make results QUICK=1` does the same with few matrices in less than two minutes, into \
+             `build/results-quick`.\n\
              Matrices depend on the seed only, and `results.json` has all digits.\n\
              Times differ from machine to machine; errors of L hardly do.\n\
              This page is by {}\n\n```sh\n{}\n```\n",
@@ -78,8 +79,8 @@ impl Evidence {
         format!(
             "\n## Accuracy\n\n\
              M = L₀ + S₀ is known here, and the error is ‖L − L₀‖ / ‖L₀‖.\n\
-             n = 20, k = 3, U normal, s₀ zeros in S₀ and the authors' pairs unless said otherwise ([TABLES.md](TABLES.md) \
-             says what these are).\n\
+             n = 20, k = 3, U normal, s₀ zeros in S₀ and the authors' pairs unless said otherwise \
+             ([TABLES.md](TABLES.md) says what these are).\n\
              The column *Denise* is its mean error, as shipped, in `float`, over up to {} matrices; *careful* is \
              `DENISE_FLAG_CAREFUL`.\n\
              {}\
@@ -87,8 +88,8 @@ impl Evidence {
              *RPCA-GD* (a share of .1) have one setting, that of the paper's code.\n\
              *Best*: the λ, for RPCA-GD the share of outliers, with the smallest error for each matrix, chosen knowing \
              L₀; nobody can do that, so it bounds every rule.\n\
-             PCP and IALM with both λ have up to {slow} of these matrices, *best* up to {searched}, large matrices fewer \
-             of each.\n\
+             PCP and IALM with both λ have up to {slow} of these matrices, *best* up to {searched}, large matrices \
+             fewer of each.\n\
              For missing entries PCP is masked PCP; the other methods do not take them.\n\n\
              ![Errors of all methods by that of Denise](figures/heatmap.png)\n\n\
              {}\n\
@@ -135,8 +136,8 @@ fn usefulness_part(measured: &Usefulness) -> String {
     let mut text = format!(
         "\n## Usefulness\n\n\
          Σ = UUᵀ + diag(d) on returns that came later ([evidence/](../evidence/README.md) says how).\n\
-         Volatility of minimum-variance portfolios a year by {REFERENCE}, and that of Denise divided by it; then Denise \
-         divided by eigen-truncation and by principal factors of rank 3.\n\
+         Volatility of minimum-variance portfolios a year by {REFERENCE}, and that of Denise divided by it; then \
+         Denise divided by eigen-truncation and by principal factors of rank 3.\n\
          Turnover at a rebalancing and log-likelihood of a day minus that of {REFERENCE}, for k = 3.\n\
          ● Denise is better, **▲** the other is; without a sign the 95 % interval does not tell.\n\n\
          {}\n",

@@ -198,8 +198,8 @@ impl Usefulness {
 
 impl Portfolio {
     fn ratio(&self, method: &str, to: &str) -> Option<&Ratio> {
-        let ratios = self.ratios.iter();
-        ratios.filter(|x| x.method == method && x.to == to).next()
+        let wanted = |x: &&Ratio| x.method == method && x.to == to;
+        self.ratios.iter().find(wanted)
     }
 }
 
