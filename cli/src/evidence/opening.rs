@@ -23,6 +23,8 @@ enum Standing {
     Ahead,
     /// Nothing else is better.
     Level,
+    /// Better than one that is named, and how often.
+    Better { by: String },
     /// How far it is behind, and what to use instead, for what.
     Behind {
         by: String,
@@ -39,7 +41,12 @@ pub fn text(evidence: &Evidence) -> String {
         .map(theme)
         .collect();
     findings.extend(days(&evidence.stability));
-    findings.extend(evidence.usefulness.as_ref().and_then(portfolios));
+    if let Some(measured) = &evidence.usefulness {
+        let eigen = format!("eigen {RANK}");
+        let named = format!("eigen-truncation of rank {RANK}");
+        findings.extend(portfolios(measured, &eigen, &named));
+        findings.extend(portfolios(measured, REFERENCE, REFERENCE));
+    }
     format!(
         "{}\n{}\n{}\n",
         good(&findings),
@@ -49,27 +56,28 @@ pub fn text(evidence: &Evidence) -> String {
 }
 
 fn good(findings: &[Finding]) -> String {
-    let of = |chosen: fn(&Standing) -> bool| -> Vec<String> {
-        let some = findings.iter().filter(|x| chosen(&x.standing));
-        some.map(|x| x.of.clone()).collect()
+    let of = |chosen: fn(&Finding) -> Option<String>| -> Vec<String> {
+        findings.iter().filter_map(chosen).collect()
     };
-    let ahead = of(|x| matches!(x, Standing::Ahead));
-    let level = of(|x| matches!(x, Standing::Level));
-    match (ahead.is_empty(), level.is_empty()) {
-        (true, true) => "Nothing that was measured here is a case for Denise.".to_owned(),
-        (true, false) => format!(
-            "Denise is no worse than other methods for {}.",
-            list(&level)
-        ),
-        (false, true) => format!(
-            "Denise is good for {}: nothing else in use is better there.",
+    let ahead = of(|x| matches!(x.standing, Standing::Ahead).then(|| x.of.clone()));
+    let level = of(|x| matches!(x.standing, Standing::Level).then(|| x.of.clone()));
+    let mut parts = Vec::new();
+    if !ahead.is_empty() {
+        parts.push(format!(
+            "good for {}, where nothing else in use has a smaller error of L",
             list(&ahead)
-        ),
-        (false, false) => format!(
-            "Denise is good for {}: nothing else in use is better there, nor for {}, where some are as good.",
-            list(&ahead),
-            list(&level)
-        ),
+        ));
+    }
+    parts.extend(of(|x| match &x.standing {
+        Standing::Better { by } => Some(format!("good for {} ({by})", x.of)),
+        _ => None,
+    }));
+    if !level.is_empty() {
+        parts.push(format!("no worse than other methods for {}", list(&level)));
+    }
+    match parts.is_empty() {
+        true => "Nothing that was measured here is a case for Denise.".to_owned(),
+        false => format!("Denise is {}.", parts.join("; ")),
     }
 }
 
@@ -225,20 +233,23 @@ fn days(rows: &[stability::Row]) -> Option<Finding> {
     (!rows.is_empty()).then_some(Finding { of, standing })
 }
 
-/// Denise is behind if more intervals speak against it than for it, beside the reference; ahead only if none does.
-fn portfolios(measured: &Usefulness) -> Option<Finding> {
-    let beside = measured.standing(&format!("Denise {RANK}"), REFERENCE);
-    let of = "minimum-variance portfolios".to_owned();
+/// Denise is behind if more intervals speak against it than for it; better only if none speaks against it.
+fn portfolios(measured: &Usefulness, to: &str, named: &str) -> Option<Finding> {
+    let beside = measured.standing(&format!("Denise {RANK}"), to);
+    let of = format!("minimum-variance portfolios with k = {RANK} beside {named}");
+    let by = |one: &str, often: usize, other: &str, seldom: usize| {
+        let cases = beside.cases;
+        format!("{one} beyond chance in {often} of {cases} cases, {other} in {seldom}")
+    };
     let standing = match (beside.better, beside.worse) {
         (better, worse) if worse > better => Standing::Behind {
-            by: format!(
-                "beyond chance worse than {REFERENCE} in {worse} of {} cases, better in {better}",
-                beside.cases
-            ),
+            by: by("worse", worse, "better", better),
             instead: measured.best(),
             then: "for portfolios",
         },
-        (1.., 0) => Standing::Ahead,
+        (better @ 1.., 0) => Standing::Better {
+            by: by("better", better, "worse", 0),
+        },
         // Some for and some against, or neither: nothing can be said in a sentence.
         _ => return None,
     };
@@ -279,7 +290,7 @@ mod tests {
         assert_eq!(
             lines,
             [
-                "Denise is good for sparse outliers as in the paper: nothing else in use is better there.",
+                "Denise is good for sparse outliers as in the paper, where nothing else in use has a smaller error of L.",
                 "It is not good for a k that is not the rank of L₀ (up to 10 times the error of PCP 1).",
                 "Use then PCP 1 where k is not known."
             ]
@@ -328,8 +339,11 @@ mod tests {
     fn portfolios_are_good_only_if_no_interval_speaks_against_them() {
         let rows = || vec![row("easy", &[("PCP 1", 80.0)])];
         let said = |ratios: &[f64]| text(&evidence(rows(), Some(with(ratios))));
-        assert!(said(&[0.9, 1.0]).contains("paper and minimum-variance portfolios:"));
-        assert!(said(&[1.1, 1.0]).contains("not good for minimum-variance portfolios ("));
+        assert!(said(&[0.9, 1.0]).contains(
+            "; good for minimum-variance portfolios with k = 3 beside Ledoit-Wolf (better beyond chance in 1 of 2 cases, \
+             worse in 0)."
+        ));
+        assert!(said(&[1.1, 1.0]).contains("not good for minimum-variance portfolios with k = 3"));
         assert!(said(&[1.1, 1.0]).contains("Use then Ledoit-Wolf for portfolios."));
         assert!(!said(&[1.1, 0.9]).contains("portfolios"));
     }
