@@ -191,9 +191,12 @@ impl Inputs {
 
 /// How it came about. The program's own place is nobody's business.
 fn origin(args: &Args) -> Origin {
-    let words = std::env::args().skip(1);
+    let options = |line: String, word: String| match word.starts_with("--") {
+        true => line + " \\\n  " + &word,
+        false => line + " " + &word,
+    };
     Origin {
-        command: words.fold("denise".to_owned(), |line, word| line + " " + &word),
+        command: std::env::args().skip(1).fold("denise".to_owned(), options),
         seed: args.seed,
         quick: args.quick,
         machine: Machine::here(),

@@ -10,10 +10,10 @@ use crate::evaluate::Table;
 pub const LEGEND: &str = "\
     Cells are the method's mean error of L by that of Denise on the same matrices: 8 means that Denise is 8 times \
     nearer to L₀.\n\
-    ● Denise is better, by more than a tenth and by more than two standard errors.\n\
-    ○ About equal, or too few matrices to tell.\n\
-    ◇ Both find L: mean errors below .001, where what is left is rounding or a stopping rule.\n\
-    **▲** The other is better, by more than a tenth.\n";
+    - ● Denise is better, by more than a tenth and by more than two standard errors.\n\
+    - ○ About equal, or too few matrices to tell.\n\
+    - ◇ Both find L: mean errors below .001, where what is left is rounding or a stopping rule.\n\
+    - **▲** The other is better, by more than a tenth.\n";
 
 /// A row for each kind of matrices.
 pub fn table(rows: &[Row]) -> Table {

@@ -290,7 +290,8 @@ mod tests {
         assert_eq!(
             lines,
             [
-                "Denise is good for sparse outliers as in the paper, where nothing else in use has a smaller error of L.",
+                "Denise is good for sparse outliers as in the paper, where nothing else in use has a smaller error \
+                 of L.",
                 "It is not good for a k that is not the rank of L₀ (up to 10 times the error of PCP 1).",
                 "Use then PCP 1 where k is not known."
             ]
@@ -340,8 +341,8 @@ mod tests {
         let rows = || vec![row("easy", &[("PCP 1", 80.0)])];
         let said = |ratios: &[f64]| text(&evidence(rows(), Some(with(ratios))));
         assert!(said(&[0.9, 1.0]).contains(
-            "; good for minimum-variance portfolios with k = 3 beside Ledoit-Wolf (better beyond chance in 1 of 2 cases, \
-             worse in 0)."
+            "; good for minimum-variance portfolios with k = 3 beside Ledoit-Wolf (better beyond chance in 1 of 2 \
+             cases, worse in 0)."
         ));
         assert!(said(&[1.1, 1.0]).contains("not good for minimum-variance portfolios with k = 3"));
         assert!(said(&[1.1, 1.0]).contains("Use then Ledoit-Wolf for portfolios."));

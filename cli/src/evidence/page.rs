@@ -58,8 +58,7 @@ impl Evidence {
              `make results` measures everything again, in half an hour or more.\n\
              `make results QUICK=1` does the same with few matrices in less than two minutes, into \
              `build/results-quick`.\n\
-             Matrices depend on the seed only, and `results.json` has all digits.\n\
-             Times differ from machine to machine; errors of L hardly do.\n\
+             `results.json` has all digits.\n\
              This page is by {}\n\n```sh\n{}\n```\n",
             origin.line(),
             origin.command
@@ -83,14 +82,14 @@ impl Evidence {
              ([TABLES.md](TABLES.md) says what these are).\n\
              The column *Denise* is its mean error, as shipped, in `float`, over up to {} matrices; *careful* is \
              `DENISE_FLAG_CAREFUL`.\n\
-             {}\
              *PCP .56* has the paper's λ = .56/√n, *PCP 1* the LRS library's 1/√n; *FPCP* (λ = 1/√n) and \
              *RPCA-GD* (a share of .1) have one setting, that of the paper's code.\n\
              *Best*: the λ, for RPCA-GD the share of outliers, with the smallest error for each matrix, chosen knowing \
              L₀; nobody can do that, so it bounds every rule.\n\
              PCP and IALM with both λ have up to {slow} of these matrices, *best* up to {searched}, large matrices \
              fewer of each.\n\
-             For missing entries PCP is masked PCP; the other methods do not take them.\n\n\
+             For missing entries PCP is masked PCP; the other methods do not take them.\n\
+             {}\n\
              ![Errors of all methods by that of Denise](figures/heatmap.png)\n\n\
              {}\n\
              {}\n{}\n",

@@ -122,10 +122,10 @@ fn stepped(splitter: &Splitter, pairs: &Pairs) -> Result<Vec<f64>, denise::Error
 
 /// What the table has.
 pub const LEGEND: &str = "\
-    *Order*: the assets in a random order, ‖ΔL‖ / ‖L‖, 99 % of the windows have less.\n\
-    *Units*: each asset multiplied by e^u, with u uniform within ±1.5, ‖ΔL‖ / ‖L‖, the median; *corr.* is \
+    - *Order*: the assets in a random order, ‖ΔL‖ / ‖L‖, 99 % of the windows have less.\n\
+    - *Units*: each asset multiplied by e^u, with u uniform within ±1.5, ‖ΔL‖ / ‖L‖, the median; *corr.* is \
     `DENISE_FLAG_CORRELATION`.\n\
-    *Day*: from a window to the one that begins a day later, ‖ΔL‖ / ‖ΔM‖, the median, and in brackets what 99 % have \
+    - *Day*: from a window to the one that begins a day later, ‖ΔL‖ / ‖ΔM‖, the median, and in brackets what 99 % have \
     less than.\n";
 
 /// One line for each panel, size and rank.
