@@ -9,10 +9,12 @@ CXXFLAGS ?= -O2 -g
 ifeq ($(origin CC),default)
 CC := gcc
 endif
-# Tests that run at once under `make test`; seconds for each target of `make fuzz`; 1: the library of `make small`.
+# Tests that run at once under `make test`; seconds for each target of `make fuzz`; 1: the library of `make small`;
+# 1: `make results` with few matrices.
 JOBS ?= $(shell nproc)
 SECONDS ?= 1800
 SMALL ?= 0
+QUICK ?= 0
 PROFILE := $(word 1,$(patsubst 0,release,$(patsubst 1,small,$(SMALL))))
 ifeq ($(filter release small,$(PROFILE)),)
 $(error SMALL is 0 or 1, not $(SMALL))
@@ -95,10 +97,18 @@ program: need ## the command-line program, as target/release/denise
 models: program ## train the networks of models/ again (a quarter of an hour)
 	scripts/train_models "$(DENISE)"
 
-results: program ## measure all methods again: docs/RESULTS.md, its figures, the README's table (ten minutes)
-	"$(DENISE)" results --prices tests/data/sp500/sp500_dataset.csv.gz --out docs
-	"$(DENISE)" plot tests/data/sp500/sp500_dataset.csv.gz --table prices --index 1642 -o docs/figures/window.png
-	scripts/readme_table
+# Quick figures never replace those that were measured at length.
+RESULTS := $(if $(filter 1,$(QUICK)),build/results-quick,docs)
+# One core each for the linear algebra of Python and for what is timed here.
+results: program stage build/venv-evidence ## measure everything again: docs/RESULTS.md (half an hour; QUICK=1: minutes)
+	@mkdir -p $(RESULTS)
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 build/venv-evidence/bin/python evidence/usefulness.py \
+	  --library "$(LIBRARY)" --out $(RESULTS)/usefulness.json $(if $(filter 1,$(QUICK)),--quick)
+	"$(DENISE)" results --prices tests/data/sp500/sp500_dataset.csv.gz \
+	  $(addprefix --stability tests/data/panels/,stocks74.csv.gz futures49.csv.gz) \
+	  --usefulness $(RESULTS)/usefulness.json --out $(RESULTS) $(if $(filter 1,$(QUICK)),--quick)
+	"$(DENISE)" plot tests/data/sp500/sp500_dataset.csv.gz --table prices --index 1642 -o $(RESULTS)/figures/window.png
+	$(if $(filter 1,$(QUICK)),@echo '$(RESULTS)/RESULTS.md',scripts/readme_table)
 
 bench: stage build/venv-bench build/c/libcount_malloc.so ## timings beside onnxruntime, tract and the classical methods
 	benches/run build/bench build/venv-bench/bin/python $(STAGE)/lib/libdenise.so build/c/libcount_malloc.so
@@ -280,6 +290,7 @@ build/examples/%: examples/cpp/%.cpp include/denise.h include/denise.hpp | stage
 
 build/venv-bench: benches/compare/requirements.txt
 build/venv-onnx: tests/onnx/requirements.txt
+build/venv-evidence: evidence/requirements.txt
 build/venv-%:
 	scripts/venv $@ $<
 	@touch $@

@@ -220,14 +220,26 @@ ok
 "$denise" "${train[@]}" --pairs uniform --out "$work/model" > /dev/null 2> /dev/null
 cmp "$work/first.onnx" "$work/model/model.onnx" # the default
 ok
-"$denise" results --count 20 --prices "$prices" --out "$work/results" > /dev/null 2>&1
-has "$work/results/RESULTS.md" 'Denise, finetuned'
-has "$work/results/RESULTS.md" '| 0.95 | RPCA-GD |'
-has "$work/results/RESULTS.md" '| normal 0.95 | PCP, best λ | 1 |'
-has "$work/results/RESULTS.md" '### Order of the assets'
-has "$work/results/RESULTS.md" '| prices | PCP, λ = 1/√n |'
+# Both pages, from few matrices; the short one has the three sentences first.
+gaps=$here/data/panels/futures49.csv.gz
+quick=(results --quick --count 4 --prices "$prices" --out "$work/results")
+"$denise" "${quick[@]}" --stability "$gaps" > "$work/stdout" 2> /dev/null
+has "$work/stdout" 'Denise wins '
+has "$work/results/TABLES.md" 'Denise, finetuned'
+has "$work/results/TABLES.md" '| 0.95 | RPCA-GD |'
+has "$work/results/TABLES.md" '| normal 0.95 | PCP, best λ | 1 |'
+has "$work/results/TABLES.md" '### Order of the assets'
+has "$work/results/TABLES.md" '| prices | PCP, λ = 1/√n |'
+has "$work/results/TABLES.md" '| k = 3, true rank 1, s₀ = .95 (n = 20, k = 3) | RPCA-GD, best α | 2 |'
+grep -q '^\(Denise is\|Nothing that\)' <(sed -n 3p "$work/results/RESULTS.md")
+has "$work/results/RESULTS.md" 'too few matrices to quote'
+has "$work/results/RESULTS.md" '| futures49 | 49, 5 | 6 |'
+has "$work/results/RESULTS.md" 'seed 2026'
 has "$work/results/results.json" '"pairs": "authors"'
-for name in windows accuracy distribution cost; do test -s "$work/results/figures/$name.png" -a -s "$work/results/figures/$name.svg"; done
+for name in windows accuracy distribution cost heatmap; do
+  test -s "$work/results/figures/$name.png" -a -s "$work/results/figures/$name.svg"
+done
+refuses 'no such file.json' "${quick[@]}" --usefulness 'no such file.json'
 ok
 # Layers that follow a stream; the others stay what they are.
 follow=(train --follow own,own -n 10 -k 2 --steps 4 --every 2 --validation 100 --test 100 --out "$work/follow")

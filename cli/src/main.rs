@@ -2,11 +2,12 @@
 //!
 //! - `commands`: what each subcommand does. Matrices come from the crate `denise_data`.
 //! - `evaluate`: methods side by side. `robustness`: on matrices that are not the paper's.
-//!   `streams`: from tick to tick. `ranks`: how often a suggested k is right.
+//!   `streams`: from tick to tick. `ranks`: how often a suggested k is right. `evidence`: the page that sums it up.
 //! - `train`: gradient descent. `onnx`: the model files. `plot`: the pictures.
 
 mod commands;
 mod evaluate;
+mod evidence;
 mod onnx;
 mod plot;
 mod ranks;

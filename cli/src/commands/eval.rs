@@ -7,8 +7,8 @@ use super::model::Model;
 use super::pairs::Pairs;
 use super::{robustness, streams};
 use crate::evaluate::{
-    Contender, Format, Matrices, Method, Plan, Row, StockRow, Table, Times, contenders, evaluate,
-    stocks,
+    Contender, Format, Matrices, Method, Pace, Plan, Row, StockRow, Table, Times, contenders,
+    evaluate, stocks,
 };
 use crate::ranks;
 use denise_data::files::Stack;
@@ -91,12 +91,13 @@ pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
             pairs,
             args.count,
             args.seed,
+            Pace::Full,
         )?;
         print!("{}", robustness::print(&measured, format)?);
         return Ok(());
     }
     if let (true, Some(prices)) = (args.streams, &args.prices) {
-        let measured = streams::measure(&args.model, prices, &args.assets)?;
+        let measured = streams::measure(&args.model, prices, &args.assets, Pace::Full)?;
         print!("{}", streams::print(&measured.rows, format)?);
         return Ok(());
     }
@@ -119,11 +120,12 @@ pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
             cells: &args.cells.list(args.pairs),
             count: args.count,
             seed: args.seed,
+            pace: Pace::Full,
         })?;
     }
     let mut real = Vec::new();
     if let Some(path) = &args.prices {
-        real = on_stocks(path, &args.model, &args.method, args.lambda)?;
+        real = on_stocks(path, &args.model, &args.method, args.lambda, Pace::Full)?;
     }
     if format == Format::Json {
         let all = serde_json::json!({"synthetic": rows, "real": real});
@@ -156,21 +158,22 @@ pub fn on_stocks(
     model: &Model,
     methods: &[Method],
     lambda: Option<f64>,
+    pace: Pace,
 ) -> Result<Vec<StockRow>, Box<dyn Error>> {
     let stack = stock_windows(path)?;
     let own = model.open(Some(stack.n), None)?;
-    let settings = Settings::default();
+    let settings = Settings::at(pace);
     let (_, test) = settings.halves(&stack)?;
     let mut rows = Vec::new();
     for contender in contenders(methods, &own, Matrices::Stocks, lambda) {
-        rows.push(stocks(&contender, test)?);
+        rows.push(stocks(&contender, test, pace)?);
         if contender.method == Method::Denise {
             let tuned = Contender {
                 label: "Denise, finetuned".into(),
                 model: &finetuned(&stack, model, &settings)?,
                 ..contender
             };
-            rows.push(stocks(&tuned, test)?);
+            rows.push(stocks(&tuned, test, pace)?);
         }
     }
     Ok(rows)

@@ -4,6 +4,7 @@ use super::device::Kind;
 use super::input::Input;
 use super::model::{Model, Pupil};
 use super::train::save_curve;
+use crate::evaluate::Pace;
 use crate::train::{Config, Keep, Learner, Outcome, Unsupervised, mean_abs_s, run as train};
 use burn::tensor::Device;
 use denise_data::files::Stack;
@@ -73,6 +74,14 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// The defaults, or fewer steps.
+    pub fn at(pace: Pace) -> Settings {
+        Settings {
+            steps: pace.of(STEPS, 20),
+            ..Settings::default()
+        }
+    }
+
     /// The matrices to learn from and those to test on.
     pub fn halves<'a>(&self, stack: &'a Stack) -> Result<(&'a [f64], &'a [f64]), String> {
         let count = stack.count();

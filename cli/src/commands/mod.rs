@@ -43,7 +43,7 @@ pub enum Command {
     Generate(generate::Args),
     /// Compares a network with classical methods, as the paper's tables do.
     Eval(eval::Args),
-    /// Measures everything again and writes RESULTS.md with its tables and figures.
+    /// Measures everything again and writes RESULTS.md and TABLES.md with their figures.
     Results(results::Args),
     /// Says what a model file holds.
     Info(info::Args),

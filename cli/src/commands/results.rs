@@ -9,8 +9,10 @@ use super::model::Model;
 use super::pairs::Pairs;
 use super::{robustness, streams};
 use crate::evaluate::{
-    Contender, Continuity, Matrices, Method, Plan, Row, StockRow, contenders, continuity, evaluate,
+    Contender, Continuity, Matrices, Method, Pace, Plan, Row, StockRow, contenders, continuity,
+    evaluate,
 };
+use crate::evidence::{Effort, Evidence, Machine, Origin, Panel, Usefulness};
 use crate::robustness::Robustness;
 use crate::streams::Row as StreamRow;
 use denise_data::files::replace;
@@ -31,18 +33,40 @@ pub struct Args {
     prices: PathBuf,
     #[command(flatten)]
     assets: robustness::Assets,
-    /// Matrices of each kind.
-    #[arg(long, default_value_t = 10_000)]
-    count: usize,
+    /// A CSV table of prices, which may have gaps, on which stability is measured too; several times for several.
+    #[arg(long, value_name = "FILE")]
+    stability: Vec<PathBuf>,
+    /// What evidence/usefulness.py has written, to stand on the page too.
+    #[arg(long, value_name = "FILE")]
+    usefulness: Option<PathBuf>,
+    /// Few matrices and small sizes, to see in a minute that everything runs.
+    #[arg(long)]
+    quick: bool,
+    /// Matrices of each kind for TABLES.md; without it 10,000, and 20 with --quick.
+    #[arg(long)]
+    count: Option<usize>,
     /// Seed of the matrices.
     #[arg(long, default_value_t = 2026)]
     seed: u64,
     /// How the pairs of S₀ are drawn. The authors' are those of the paper's tables, which stand beside these.
     #[arg(long, value_enum, default_value_t = Pairs::Authors)]
     pairs: Pairs,
-    /// Folder for RESULTS.md, results.json and, in a folder of their own, the figures.
+    /// Folder for RESULTS.md, TABLES.md, results.json and, in a folder of their own, the figures.
     #[arg(long, short, value_name = "FOLDER")]
     out: PathBuf,
+}
+
+impl Args {
+    fn pace(&self) -> Pace {
+        match self.quick {
+            true => Pace::Quick,
+            false => Pace::Full,
+        }
+    }
+
+    fn count(&self) -> usize {
+        self.count.unwrap_or(self.pace().of(10_000, 20))
+    }
 }
 
 const SPARSITIES: [f64; 5] = [0.6, 0.7, 0.8, 0.9, 0.95];
@@ -57,6 +81,7 @@ const WAYS: usize = 20;
 
 /// Measures, draws, writes.
 pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
+    let inputs = Inputs::read(args)?;
     let figures = args.out.join("figures");
     std::fs::create_dir_all(&figures).map_err(|e| format!("{}: {e}", figures.display()))?;
     let methods = &Method::COMPARED;
@@ -87,12 +112,13 @@ pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         evaluate(&Plan {
             contenders,
             cells: &SPARSITIES.map(cell),
-            count: args.count,
+            count: args.count(),
             seed: args.seed,
+            pace: args.pace(),
         })
     };
     let pairs = generator::Pairs::from(args.pairs);
-    let followed = streams::measure(&args.model, &args.prices, &args.assets)?;
+    let followed = streams::measure(&args.model, &args.prices, &args.assets, args.pace())?;
     let few = contenders(&FEW, &model, Matrices::Synthetic, None);
     let results = Results {
         pairs: pairs.to_string(),
@@ -100,7 +126,7 @@ pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         student: plan(&all, STUDENT, pairs)?,
         uniform: plan(&few, NORMAL, generator::Pairs::Uniform)?,
         sizes: sizes(args)?,
-        stocks: on_stocks(&args.prices, &args.model, methods, None)?,
+        stocks: on_stocks(&args.prices, &args.model, methods, None, args.pace())?,
         continuity: all
             .iter()
             .filter(|x| x.works())
@@ -111,19 +137,70 @@ pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
             Some(&args.prices),
             &args.assets,
             pairs,
-            args.count,
+            args.count(),
             args.seed,
+            args.pace(),
         )?,
         streams: followed.rows,
+        evidence: inputs.evidence(args)?,
     };
     figures::draw(args, &model, &results, &followed.path, &figures)?;
     let json = serde_json::to_string_pretty(&results)?;
     std::fs::write(args.out.join("results.json"), format!("{json}\n"))?;
-    let page = args.out.join("RESULTS.md");
-    let text = results.page(args);
-    replace(&page, |out| out.write_all(text.as_bytes()))?;
-    println!("{}", page.display());
+    let write = |name: &str, text: &str| -> Result<(), Box<dyn Error>> {
+        let path = args.out.join(name);
+        replace(&path, |out| out.write_all(page::wrapped(text).as_bytes()))?;
+        println!("{}", path.display());
+        Ok(())
+    };
+    write("TABLES.md", &results.page(args))?;
+    write("RESULTS.md", &results.evidence.page(&origin(args)))?;
+    println!("{}", results.evidence.summary());
     Ok(())
+}
+
+/// What the short page is made from. Read before anything is measured: a wrong name is told at once.
+struct Inputs {
+    panels: Vec<Panel>,
+    usefulness: Option<Usefulness>,
+}
+
+impl Inputs {
+    fn read(args: &Args) -> Result<Inputs, Box<dyn Error>> {
+        let files = std::iter::once(&args.prices).chain(&args.stability);
+        let panels: Result<_, _> = files.map(|path| Panel::read(path)).collect();
+        let usefulness = args.usefulness.as_deref().map(Usefulness::read);
+        Ok(Inputs {
+            panels: panels?,
+            usefulness: usefulness.transpose()?,
+        })
+    }
+
+    /// What the short page shows.
+    fn evidence(self, args: &Args) -> Result<Evidence, Box<dyn Error>> {
+        let effort = args.pace().of(Effort::FULL, Effort::QUICK);
+        Evidence::measure(
+            &|options| args.model.open_for(options),
+            &self.panels,
+            &effort,
+            args.seed,
+            self.usefulness,
+        )
+    }
+}
+
+/// How it came about. The program's own place is nobody's business.
+fn origin(args: &Args) -> Origin {
+    let options = |line: String, word: String| match word.starts_with("--") {
+        true => line + " \\\n  " + &word,
+        false => line + " " + &word,
+    };
+    Origin {
+        command: std::env::args().skip(1).fold("denise".to_owned(), options),
+        seed: args.seed,
+        quick: args.quick,
+        machine: Machine::here(),
+    }
 }
 
 /// The kind of matrix on which continuity is measured.
@@ -149,6 +226,7 @@ struct Results {
     continuity: Vec<Continuity>,
     robustness: Robustness,
     streams: Vec<StreamRow>,
+    evidence: Evidence,
 }
 
 /// The rows of one size.
@@ -173,8 +251,9 @@ fn sizes(args: &Args) -> Result<Vec<Size>, Box<dyn Error>> {
         let rows = evaluate(&Plan {
             contenders: &contenders(&FEW, &model, Matrices::Synthetic, None),
             cells: &cells,
-            count: args.count.min(2000),
+            count: args.count().min(2000),
             seed: args.seed,
+            pace: args.pace(),
         })?;
         all.push(Size { n, k, rows });
     }

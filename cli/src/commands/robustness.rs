@@ -3,7 +3,7 @@
 use super::finetune::Settings;
 use super::input::{stock_windows, windows_every};
 use super::model::Model;
-use crate::evaluate::Format;
+use crate::evaluate::{Format, Pace};
 use crate::robustness::{self, Open, Panel, Plan, Robustness, Stocks, order_of};
 use denise_data::files::prices::{self, Kind, Missing, Table, Windows};
 use denise_data::generator::Pairs;
@@ -49,6 +49,7 @@ pub fn measure(
     pairs: Pairs,
     count: usize,
     seed: u64,
+    pace: Pace,
 ) -> Result<Robustness, Box<dyn Error>> {
     let open: Open<'_> = &|options| model.open_for(options);
     let stacks = match prices {
@@ -56,11 +57,12 @@ pub fn measure(
         None => None,
     };
     let settings = Settings::default();
+    let most = pace.of(usize::MAX, 40);
     let stocks = match &stacks {
         Some((some, daily)) => Some(Stocks {
             n: some.n,
-            windows: settings.halves(some)?.1,
-            daily: settings.halves(daily)?.1,
+            windows: last(settings.halves(some)?.1, some.n, most),
+            daily: last(settings.halves(daily)?.1, daily.n, most),
         }),
         None => None,
     };
@@ -72,6 +74,12 @@ pub fn measure(
         stocks,
         panels: &assets.panels(seed)?,
     })
+}
+
+/// The last `most` matrices of size n.
+fn last(windows: &[f64], n: usize, most: usize) -> &[f64] {
+    let before = (windows.len() / (n * n)).saturating_sub(most);
+    &windows[before * n * n..]
 }
 
 impl Assets {

@@ -2,7 +2,7 @@
 
 use super::model::Model;
 use super::robustness::Assets;
-use crate::evaluate::Format;
+use crate::evaluate::{Format, Pace};
 use crate::robustness::Open;
 use crate::streams::{self, Estimate, Path as OfPair, Returns, Row};
 use denise_data::files::prices::{self, Input, Missing, Table};
@@ -28,7 +28,12 @@ pub struct Measured {
 }
 
 /// On the prices, and on the first assets of a larger table if there is one.
-pub fn measure(model: &Model, path: &Path, assets: &Assets) -> Result<Measured, Box<dyn Error>> {
+pub fn measure(
+    model: &Model,
+    path: &Path,
+    assets: &Assets,
+    pace: Pace,
+) -> Result<Measured, Box<dyn Error>> {
     let table = prices::read(path, Missing::Refuse)?;
     let n = table.names.len();
     let place = |name: &str| table.names.iter().position(|x| x == name);
@@ -40,12 +45,12 @@ pub fn measure(model: &Model, path: &Path, assets: &Assets) -> Result<Measured, 
     let returns = of(&table, n)?;
     let mut rows = Vec::new();
     let mut first = None;
-    for estimate in ESTIMATES {
+    for &estimate in &ESTIMATES[..pace.of(ESTIMATES.len(), 1)] {
         let (row, path) = streams::measure(open, &returns, estimate, K.min(n - 1), pair)?;
         rows.push(row);
         first.get_or_insert(path);
     }
-    for k in RANKS.into_iter().filter(|&k| k < n) {
+    for &k in RANKS[..pace.of(RANKS.len(), 0)].iter().filter(|&&k| k < n) {
         rows.push(streams::measure(open, &returns, ESTIMATES[0], k, pair)?.0);
     }
     if let Some(table) = assets.table()? {

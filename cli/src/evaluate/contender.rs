@@ -5,9 +5,9 @@ use denise::Model;
 
 /// λ·√n of PCP and IALM: the paper's for synthetic matrices and for its stocks, and what the LRS library's `run_alg.m`
 /// takes.
-const PAPER: f64 = 0.56;
+pub const PAPER: f64 = 0.56;
 const PAPER_STOCKS: f64 = 0.64;
-const LRS: f64 = 1.0;
+pub const LRS: f64 = 1.0;
 
 /// λ of a classical method.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -63,6 +63,7 @@ impl<'a> Contender<'a> {
             Lambda::Own => name.to_owned(),
             Lambda::OverRoot(x) => format!("{name}, λ = {}/√n", short(x)),
             Lambda::Given(x) => format!("{name}, λ = {}", short(x)),
+            Lambda::Best if method == Method::RpcaGd => format!("{name}, best α"),
             Lambda::Best => format!("{name}, best λ"),
         };
         Contender {

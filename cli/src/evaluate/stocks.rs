@@ -2,6 +2,7 @@
 
 use super::contender::Contender;
 use super::measures::{Measures, Spread};
+use super::pace::Pace;
 use super::timing::{Times, time};
 use serde::Serialize;
 use std::error::Error;
@@ -24,7 +25,11 @@ pub struct StockRow {
 }
 
 /// Evaluates a method on matrices of the size that its model takes.
-pub fn stocks(contender: &Contender<'_>, m: &[f64]) -> Result<StockRow, Box<dyn Error>> {
+pub fn stocks(
+    contender: &Contender<'_>,
+    m: &[f64],
+    pace: Pace,
+) -> Result<StockRow, Box<dyn Error>> {
     let n = contender.model.n();
     let size = n * n;
     let mut splitter = contender.splitter()?;
@@ -39,6 +44,6 @@ pub fn stocks(contender: &Contender<'_>, m: &[f64]) -> Result<StockRow, Box<dyn 
         sparsity: Spread::of(&measures, |x| x.sparsity),
         residual: Spread::of(&measures, |x| x.residual),
         mean_abs: Spread::of(&measures, |x| x.mean_abs),
-        seconds: time(&mut splitter, m, size)?,
+        seconds: time(&mut splitter, m, size, pace)?,
     })
 }

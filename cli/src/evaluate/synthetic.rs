@@ -3,6 +3,7 @@
 use super::best;
 use super::contender::{Contender, Lambda};
 use super::measures::{Measures, Spread};
+use super::pace::Pace;
 use super::timing::{Times, time};
 use denise_data::generator::{Cell, samples};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -20,6 +21,8 @@ pub struct Plan<'a> {
     pub count: usize,
     /// Their seed.
     pub seed: u64,
+    /// How long timings may take.
+    pub pace: Pace,
 }
 
 /// The best λ is searched for one matrix in so many, the first ones: then it takes about as long as one λ for all.
@@ -80,7 +83,7 @@ pub fn evaluate(plan: &Plan<'_>) -> Result<Vec<Row>, Box<dyn Error>> {
             let measures = measure(contender, &data.m[some], &data.l[some])?;
             let seconds = match searched {
                 true => None,
-                false => Some(time(&mut contender.splitter()?, &data.m, n * n)?),
+                false => Some(time(&mut contender.splitter()?, &data.m, n * n, plan.pace)?),
             };
             let mut errors: Vec<f64> = measures.iter().map(|x| x.error_l).collect();
             errors.sort_by(f64::total_cmp);
@@ -121,7 +124,9 @@ fn measure(
         .map(|(m, truth)| {
             let run = || -> Result<Vec<Measures>, Box<dyn Error>> {
                 let (l, s) = match contender.lambda {
-                    Lambda::Best => best::split(n, m, truth)?,
+                    Lambda::Best => {
+                        best::split(contender.method, (n, contender.model.k()), m, truth)?
+                    }
                     _ => contender.splitter()?.split(m)?,
                 };
                 let each = |i: usize| i * size..(i + 1) * size;

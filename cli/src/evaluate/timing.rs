@@ -1,10 +1,11 @@
 //! How long a method takes, on one core.
 
 use super::method::Splitter;
+use super::pace::Pace;
 use serde::Serialize;
 use std::error::Error;
 use std::hint::black_box;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Seconds a matrix.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
@@ -15,13 +16,15 @@ pub struct Times {
     pub single: f64,
 }
 
-/// Long enough for a median, short enough for slow methods.
-const BUDGET: Duration = Duration::from_millis(400);
-
 /// Times the method on some of the matrices, each of `size` values.
 ///
 /// The network is timed in `f32` on memory of its own, as a program would call it.
-pub fn time(splitter: &mut Splitter<'_>, m: &[f64], size: usize) -> Result<Times, Box<dyn Error>> {
+pub fn time(
+    splitter: &mut Splitter<'_>,
+    m: &[f64],
+    size: usize,
+    pace: Pace,
+) -> Result<Times, Box<dyn Error>> {
     if matches!(splitter, Splitter::Identity) {
         return Ok(Times::default());
     }
@@ -54,7 +57,7 @@ pub fn time(splitter: &mut Splitter<'_>, m: &[f64], size: usize) -> Result<Times
         let before = Instant::now();
         call(i, 1)?;
         singles.push(before.elapsed().as_secs_f64());
-        if start.elapsed() > BUDGET {
+        if start.elapsed() > pace.budget() {
             break;
         }
     }

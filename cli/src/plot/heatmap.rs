@@ -145,7 +145,7 @@ fn level(value: f64, limit: f64) -> Option<i32> {
 }
 
 /// The colour of a place on the scale from −1 to 1.
-fn colour(place: f64) -> String {
+pub(super) fn colour(place: f64) -> String {
     let side = if place < 0.0 { &NEGATIVE } else { &POSITIVE };
     let last = side.len() - 1;
     let place = place.abs().min(1.0) * last as f64;

@@ -9,6 +9,7 @@ mod glyphs;
 mod heatmap;
 mod legend;
 mod looks;
+mod ratios;
 mod splits;
 mod svg;
 mod ticks;
@@ -16,6 +17,7 @@ mod ticks;
 pub(crate) use axes::{Axis, Scale};
 pub(crate) use chart::{Series, Style, chart};
 pub(crate) use curve::curve;
+pub(crate) use ratios::{RatioCell, Ratios, ratios};
 pub(crate) use splits::{comparison, decomposition};
 
 use denise_data::files::{FileError, replace};

@@ -64,7 +64,7 @@ pub(super) fn order(plan: &Plan<'_>) -> Result<Vec<Change>, Box<dyn Error>> {
             rows.push(Change::of(
                 n,
                 k,
-                subject,
+                subject.label(),
                 reordered(&splitter, windows, plan.seed)?,
             ));
         }
@@ -76,7 +76,7 @@ pub(super) fn order(plan: &Plan<'_>) -> Result<Vec<Change>, Box<dyn Error>> {
             rows.push(Change::of(
                 *n,
                 *k,
-                subject,
+                subject.label(),
                 reordered(&splitter, windows, plan.seed)?,
             ));
         }
@@ -84,7 +84,8 @@ pub(super) fn order(plan: &Plan<'_>) -> Result<Vec<Change>, Box<dyn Error>> {
     Ok(rows)
 }
 
-fn reordered(splitter: &Splitter, m: &[f64], seed: u64) -> Result<Vec<f64>, denise::Error> {
+/// ‖ΔL‖_F / ‖L‖_F of each matrix, where the assets are in a random order.
+pub fn reordered(splitter: &Splitter, m: &[f64], seed: u64) -> Result<Vec<f64>, denise::Error> {
     let (n, mut random) = (splitter.n, Random::new(seed));
     let mut other = Vec::with_capacity(m.len());
     let mut orders = Vec::new();
@@ -132,14 +133,15 @@ pub(super) fn units(plan: &Plan<'_>) -> Result<Vec<Change>, Box<dyn Error>> {
         rows.push(Change::of(
             n,
             k,
-            subject,
+            subject.label(),
             rescaled(&splitter, windows, plan.seed)?,
         ));
     }
     Ok(rows)
 }
 
-fn rescaled(splitter: &Splitter, m: &[f64], seed: u64) -> Result<Vec<f64>, denise::Error> {
+/// ‖ΔL‖_F / ‖L‖_F of each matrix, where the assets are in random units.
+pub fn rescaled(splitter: &Splitter, m: &[f64], seed: u64) -> Result<Vec<f64>, denise::Error> {
     let (n, mut random) = (splitter.n, Random::new(seed));
     let count = m.len() / (n * n);
     let units: Vec<f64> = (0..count * n)
@@ -176,7 +178,7 @@ pub(super) fn days(plan: &Plan<'_>) -> Result<Vec<Change>, Box<dyn Error>> {
         let ratios = (0..days)
             .map(|day| step(&l, day) / step(daily, day))
             .filter(|ratio| ratio.is_finite());
-        rows.push(Change::of(n, k, subject, ratios.collect()));
+        rows.push(Change::of(n, k, subject.label(), ratios.collect()));
     }
     Ok(rows)
 }
@@ -190,13 +192,15 @@ fn relative(size: usize, l: &[f64], other: &[f64]) -> Vec<f64> {
         .collect()
 }
 
-fn distance(a: &[f64], b: &[f64]) -> f64 {
+/// ‖A − B‖_F.
+pub fn distance(a: &[f64], b: &[f64]) -> f64 {
     let squares = a.iter().zip(b).map(|(a, b)| (a - b).powi(2));
     squares.sum::<f64>().sqrt()
 }
 
 impl Change {
-    fn of(n: usize, k: usize, subject: Subject, mut values: Vec<f64>) -> Change {
+    /// Of a number of each matrix.
+    pub fn of(n: usize, k: usize, method: String, mut values: Vec<f64>) -> Change {
         values.sort_by(f64::total_cmp);
         let count = values.len();
         let at = |share: f64| {
@@ -209,7 +213,7 @@ impl Change {
         Change {
             n,
             k,
-            method: subject.label(),
+            method,
             matrices: count,
             median: at(0.5),
             p95: at(0.95),
@@ -303,11 +307,16 @@ mod tests {
 
     #[test]
     fn quantiles() {
-        let row = Change::of(2, 1, PLAIN, (1..=100).rev().map(f64::from).collect());
+        let row = Change::of(
+            2,
+            1,
+            String::new(),
+            (1..=100).rev().map(f64::from).collect(),
+        );
         assert_eq!(
             (row.median, row.p95, row.p99, row.largest),
             (51.0, 96.0, 100.0, 100.0)
         );
-        assert!(Change::of(2, 1, PLAIN, Vec::new()).median.is_nan());
+        assert!(Change::of(2, 1, String::new(), Vec::new()).median.is_nan());
     }
 }

@@ -12,10 +12,10 @@ mod missing;
 mod subject;
 mod tables;
 
-pub use changes::{Change, Panel, Stocks, order_of};
+pub use changes::{Change, Panel, Stocks, distance, order_of, reordered, rescaled};
 pub use errors::Error as ErrorOfL;
 pub use missing::Hidden;
-pub use subject::Open;
+pub use subject::{Open, PLAIN, Splitter, Subject};
 pub use tables::Part;
 
 use denise_data::generator::Pairs;

@@ -11,9 +11,14 @@ pub type Open<'a> = &'a dyn Fn(&Options) -> Result<Model, Box<dyn Error>>;
 
 /// A way to split matrices.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Subject {
+pub enum Subject {
     /// The network with these options.
-    Network { careful: bool, correlation: bool },
+    Network {
+        /// `DENISE_FLAG_CAREFUL`.
+        careful: bool,
+        /// `DENISE_FLAG_CORRELATION`.
+        correlation: bool,
+    },
     /// The k largest eigenvalues that are positive.
     Eigen,
     /// Principal component pursuit with λ = 1/√n.
@@ -23,7 +28,7 @@ pub(super) enum Subject {
 }
 
 /// As it comes.
-pub(super) const PLAIN: Subject = Subject::Network {
+pub const PLAIN: Subject = Subject::Network {
     careful: false,
     correlation: false,
 };
@@ -34,7 +39,7 @@ pub(super) const CAREFUL: Subject = Subject::Network {
 };
 
 impl Subject {
-    pub(super) fn label(self) -> String {
+    pub fn label(self) -> String {
         match self {
             Subject::Network {
                 careful,
@@ -54,12 +59,7 @@ impl Subject {
     }
 
     /// Ready for matrices of size n and L of rank k.
-    pub(super) fn ready(
-        self,
-        open: Open<'_>,
-        n: usize,
-        k: usize,
-    ) -> Result<Splitter, Box<dyn Error>> {
+    pub fn ready(self, open: Open<'_>, n: usize, k: usize) -> Result<Splitter, Box<dyn Error>> {
         let by = match self {
             Subject::Network {
                 careful,
@@ -82,7 +82,7 @@ impl Subject {
 }
 
 /// A subject that is ready to run.
-pub(super) struct Splitter {
+pub struct Splitter {
     pub(super) n: usize,
     k: usize,
     by: By,
@@ -99,7 +99,7 @@ const SHARE: usize = 16;
 
 impl Splitter {
     /// L of all matrices of `m`, in `f64`, on all cores.
-    pub(super) fn low_rank(&self, m: &[f64]) -> Result<Vec<f64>, denise::Error> {
+    pub fn low_rank(&self, m: &[f64]) -> Result<Vec<f64>, denise::Error> {
         let mut all = vec![0.0; m.len()];
         let share = SHARE * self.n * self.n;
         all.par_chunks_mut(share)

@@ -1,6 +1,6 @@
 //! The figures: each is saved as PNG and as SVG.
 
-use super::{Args, Results, recoverable};
+use super::{Args, Results, origin, recoverable};
 use crate::commands::input::stock_windows;
 use crate::commands::streams::PAIR;
 use crate::evaluate::{Matrices, Method, Row, contenders, time};
@@ -43,6 +43,7 @@ pub(super) fn draw(
     save(&heat_maps(args, model)?, "windows")?;
     save(&accuracy_against_time(&results.normal), "accuracy")?;
     save(&distribution(&results.normal), "distribution")?;
+    save(&results.evidence.picture(&origin(args)), "heatmap")?;
     for (name, from, to) in YEARS {
         save(&one_pair(followed, from, to), name)?;
     }
@@ -147,14 +148,14 @@ fn distribution(rows: &[Row]) -> Picture {
 /// Time against n.
 fn costs(args: &Args) -> Result<Picture, Box<dyn Error>> {
     let mut all: Vec<(String, Vec<(f64, f64)>)> = Vec::new();
-    for n in COSTS {
+    for &n in &COSTS[..args.pace().of(COSTS.len(), 3)] {
         let model = args.model.open(Some(n), Some(3))?;
         let m = samples(n, 3, &[recoverable(args)], args.seed, 0, 64).m;
         let mut contenders = contenders(&Method::COMPARED, &model, Matrices::Synthetic, None);
         // One λ is enough here.
         contenders.dedup_by_key(|x| x.method);
         for contender in contenders.iter().filter(|x| x.works()) {
-            let times = time(&mut contender.splitter()?, &m, n * n)?;
+            let times = time(&mut contender.splitter()?, &m, n * n, args.pace())?;
             let point = (n as f64, times.batch * 1e6);
             match all.iter_mut().find(|(name, _)| *name == contender.label) {
                 Some((_, points)) => points.push(point),

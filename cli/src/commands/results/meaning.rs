@@ -53,8 +53,8 @@ library of linear algebra can.\n\
 PCP and IALM stand here twice: with the paper's λ (.56/√n, .64/√n for its stocks), chosen there so that L has rank \
 3, and with 1/√n, which the LRS library's `run_alg.m` takes and with which L has a higher rank.\n\
 *{BEST}* is no method but a bound for all ways to choose λ: for each of the first {searched} matrices the λ \
-with the smallest error of L, found knowing L₀ (λ√n from .7 to 4 in steps of √2, then the step halved four times \
-around the best).\n\n\
+with the smallest error of L, found knowing L₀ (λ√n from .7 to 4 in steps of √2, further out where the end is best, \
+then the step halved four times around the best).\n\n\
 Larger errors of L than both L = M and eigen-truncation, at every s(S₀) of Tables 1 and 2: {}.\n\
 *{PURSUIT}* has a smaller mean error of L than eigen-truncation at {pursuit}.\n\
 Denise has a smaller one than *{BEST}* at {network}.\n\

@@ -1,4 +1,4 @@
-//! RESULTS.md.
+//! TABLES.md.
 
 use super::{Args, Results, Size, meaning};
 use crate::commands::eval::{stock_table, table};
@@ -19,15 +19,18 @@ impl Results {
     /// The whole page.
     pub(super) fn page(&self, args: &Args) -> String {
         let mut text = format!(
-            "# Results\n\n\
+            "# Tables\n\n\
              Written by `make results`; do not edit.\n\
+             [RESULTS.md](RESULTS.md) is the short page.\n\
              {} matrices of each kind (2,000 at most for other sizes), seed {}, n = 20, k = 3 unless said otherwise.\n\
              Means, with the standard deviation in brackets.\n\
              Times are microseconds per matrix on one core of the machine that wrote this page: \
              *batch* in one call for many matrices, *single* the median of calls for one.\n\
              `results.json` has all digits.\n\n\
              The matrices are `denise generate --pairs {}`.\n{PAIRS}\n",
-            args.count, args.seed, self.pairs
+            args.count(),
+            args.seed,
+            self.pairs
         );
         text += &meaning::of(&[("U normal", &self.normal), ("U Student-t", &self.student)]);
         for (title, rows, paper) in [
@@ -111,21 +114,27 @@ impl Results {
                  ![Error of L against time](figures/accuracy.png)\n\n\
                  ![Distribution of the error](figures/distribution.png)\n\n\
                  ![Time against n](figures/cost.png)\n";
-        wrapped(&text)
+        text += "\n## Every figure of the short page\n\n\
+                 *Denise on the same*: its mean error on as many matrices, the same ones.\n\n";
+        text += &self.evidence.details().write(Format::Markdown);
+        text
     }
 }
 
 /// Lines of prose broken between words, where they are too long; rows of tables cannot be.
-fn wrapped(page: &str) -> String {
+pub(super) fn wrapped(page: &str) -> String {
     let mut text = String::new();
     for line in page.lines() {
+        // The next lines of an item stand below its first word.
+        let indent = if line.starts_with("- ") { "  " } else { "" };
         let mut columns = 0;
         for word in line.split_inclusive(' ') {
             let width = word.trim_end().chars().count();
-            if !line.starts_with('|') && columns > 0 && columns + width > COLUMNS {
+            if !line.starts_with('|') && columns > indent.len() && columns + width > COLUMNS {
                 text.truncate(text.trim_end_matches(' ').len());
                 text.push('\n');
-                columns = 0;
+                text += indent;
+                columns = indent.len();
             }
             text += word;
             columns += word.chars().count();
@@ -167,6 +176,13 @@ fn paper_table(rows: &[Published], error: &'static str) -> Table {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn items_stay_items() {
+        let page = wrapped(&format!("- {}\n", "word ".repeat(30)));
+        let lines: Vec<&str> = page.lines().collect();
+        assert!(lines.len() == 2 && lines[1].starts_with("  word"), "{page}");
+    }
 
     #[test]
     fn prose_is_broken_and_tables_are_not() {
