@@ -100,7 +100,8 @@ models: program ## train the networks of models/ again (a quarter of an hour)
 # Quick figures never replace those that were measured at length.
 RESULTS := $(if $(filter 1,$(QUICK)),build/results-quick,docs)
 # One core each for the linear algebra of Python and for what is timed here.
-results: program stage build/venv-evidence ## measure everything again: docs/RESULTS.md (half an hour; QUICK=1: minutes)
+results: program build/venv-evidence ## measure everything again: docs/RESULTS.md (half an hour; QUICK=1: minutes)
+	@$(MAKE) --no-print-directory stage PACKAGES='$(BOTH)'
 	@mkdir -p $(RESULTS)
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 build/venv-evidence/bin/python evidence/usefulness.py \
 	  --library "$(LIBRARY)" --out $(RESULTS)/usefulness.json $(if $(filter 1,$(QUICK)),--quick)

@@ -38,8 +38,8 @@ def pairs(names):
     """Which methods are compared: each with the reference, and Denise with those that one would take instead."""
     chosen = [(name, REFERENCE) for name in names if name != REFERENCE]
     for k in RANKS:
-        rivals = (f"eigen {k}", f"principal {k}", "Ledoit-Wolf, corr.", "QIS", "QIS, corr.")
-        chosen += [(f"Denise {k}", rival) for rival in rivals]
+        rivals = (f"eigen {k}", f"principal {k}", "Ledoit-Wolf, corr.", "OAS", "QIS", "QIS, corr.", "sample", "equal weights")
+        chosen += [(f"Denise {k}", rival) for rival in rivals if rival in names]
     return chosen
 
 

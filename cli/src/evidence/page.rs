@@ -53,6 +53,8 @@ impl Evidence {
         if let Some(measured) = &self.usefulness {
             text += &usefulness_part(measured);
         }
+        text += "\n## Which k\n\n\
+                 [RANK.md](RANK.md) says how often the k that `denise rank` suggests is right, beside other criteria.\n";
         text += &format!(
             "\n## How to repeat it\n\n\
              `make results` measures everything again, in half an hour or more.\n\
@@ -139,8 +141,16 @@ fn usefulness_part(measured: &Usefulness) -> String {
          Denise divided by eigen-truncation and by principal factors of rank 3.\n\
          Turnover at a rebalancing and log-likelihood of a day minus that of {REFERENCE}, for k = 3.\n\
          ● Denise is better, **▲** the other is; without a sign the 95 % interval does not tell.\n\n\
-         {}\n",
-        measured.table().write(Format::Markdown)
+         {}\n\
+         Over all of these, the geometric mean of the volatility of Denise divided by that of other estimators, and how \
+         often the interval says that Denise is better, or worse:\n\n\
+         {}\n\
+         The panels of one universe overlap, and the futures have very unequal variances, which shrinkage of covariances \
+         does not stand: there only the rows of correlations compare like with like.\n\
+         Principal factors are iterated factor analysis with the same rule for d; QIS is quadratic-inverse \
+         shrinkage.\n",
+        measured.table().write(Format::Markdown),
+        measured.overall().write(Format::Markdown)
     );
     for reason in &measured.left_out {
         text += &format!("Left out: {reason}.\n");

@@ -96,6 +96,19 @@ pub const RANK: usize = 3;
 /// Ranks beside the reference.
 const RANKS: [usize; 3] = [1, 3, 5];
 
+/// Other methods, as the page and as the file call them; # is the rank.
+const RIVALS: [(&str, &str); 9] = [
+    ("eigen-truncation, same k", "eigen #"),
+    ("principal factors, same k", "principal #"),
+    ("sample covariance", "sample"),
+    ("Ledoit–Wolf", REFERENCE),
+    ("Ledoit–Wolf of correlations", "Ledoit-Wolf, corr."),
+    ("OAS", "OAS"),
+    ("QIS", "QIS"),
+    ("QIS of correlations", "QIS, corr."),
+    ("equal weights", "equal weights"),
+];
+
 /// In how many cases an interval excludes chance, and which way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Standing {
@@ -149,6 +162,34 @@ impl Usefulness {
             Some((method, (sum, _))) if sum < 0.0 => method.to_owned(),
             _ => REFERENCE.to_owned(),
         }
+    }
+
+    /// A row for each other method: the geometric mean over all cases of the volatility of Denise by its own, and how
+    /// often Denise is better and worse beyond chance.
+    pub fn overall(&self) -> Table {
+        let mut table = Table::new(&["by", "Denise k = 1", "k = 3", "k = 5"]);
+        for (label, to) in RIVALS {
+            let mut cells = vec![label.to_owned()];
+            for k in RANKS {
+                let (method, to) = (format!("Denise {k}"), to.replace('#', &k.to_string()));
+                let Standing {
+                    better,
+                    worse,
+                    cases,
+                } = self.standing(&method, &to);
+                let logarithms = self
+                    .windows()
+                    .filter_map(|(_, x)| x.portfolios.free.ratio(&method, &to))
+                    .map(|x| x.ratio.ln());
+                let mean = (logarithms.sum::<f64>() / cases.max(1) as f64).exp();
+                cells.push(match cases {
+                    0 => "–".to_owned(),
+                    _ => format!("{mean:.3}: {better} better, {worse} worse of {cases}"),
+                });
+            }
+            table.push(cells);
+        }
+        table
     }
 
     /// A row for each panel and window.
@@ -261,6 +302,10 @@ mod tests {
         }
         // A larger likelihood is better.
         assert!(text.contains("| 0.25 (0.50) | **▲ -1.50** |"), "{text}");
+        let overall = all.overall().write(Format::Markdown);
+        let mean = (0.9 * 0.995 * 1.1_f64).cbrt();
+        let row = format!("| Ledoit–Wolf | – | {mean:.3}: 1 better, 1 worse of 3 | – |");
+        assert!(overall.contains(&row), "{overall}");
         assert_eq!(with(&[0.9]).best(), "Denise 3");
         assert_eq!(with(&[1.1]).best(), REFERENCE);
     }
