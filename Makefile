@@ -99,7 +99,8 @@ models: program ## train the networks of models/ again (a quarter of an hour)
 
 # Quick figures never replace those that were measured at length.
 RESULTS := $(if $(filter 1,$(QUICK)),build/results-quick,docs)
-# One core each for the linear algebra of Python and for what is timed here.
+# The library with the features of the program, or tract is compiled twice.
+results: export PACKAGES := $(BOTH)
 results: program stage build/venv-evidence ## measure everything again: docs/RESULTS.md (half an hour; QUICK=1: minutes)
 	@mkdir -p $(RESULTS)
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 build/venv-evidence/bin/python evidence/usefulness.py \
