@@ -130,7 +130,7 @@ pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         continuity: all
             .iter()
             .filter(|x| x.works())
-            .map(|x| continuity(x, recoverable(args), args.seed, WAYS))
+            .map(|x| continuity(x, recoverable(args), args.seed, args.pace().of(WAYS, 1)))
             .collect::<Result<_, _>>()?,
         robustness: robustness::measure(
             &args.model,

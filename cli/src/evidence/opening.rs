@@ -247,9 +247,18 @@ fn portfolios(measured: &Usefulness, to: &str, named: &str) -> Option<Finding> {
             instead: measured.best(),
             then: "for portfolios",
         },
-        (better @ 1.., 0) => Standing::Better {
-            by: by("better", better, "worse", 0),
-        },
+        (better @ 1.., 0) => {
+            let mut by = by("better", better, "worse", 0);
+            // The nearest rival of the same kind is named beside the one that is beaten.
+            let rival = measured.standing(&format!("Denise {RANK}"), &format!("principal {RANK}"));
+            if to.starts_with("eigen") && rival.cases > 0 {
+                by += &format!(
+                    "; beside principal factors better in {} and worse in {}",
+                    rival.better, rival.worse
+                );
+            }
+            Standing::Better { by }
+        }
         // Some for and some against, or neither: nothing can be said in a sentence.
         _ => return None,
     };
