@@ -98,6 +98,11 @@ done
 # The binding's README shows the example that is run here.
 diff -u examples/matlab/minimal.m <(awk '/^## Use/ { use = 1 } use && /^```$/ { exit } inside; use && /^```matlab$/ { inside = 1 }' \
   bindings/matlab/README.md)
+octave min_variance >"$work/min_variance"
+has "$work/min_variance" '^  equal weights +[0-9.]+ % a year$' '^  least variance, sample +[0-9.]+ % a year$' \
+  '^  least variance, Denise +[0-9.]+ % a year$'
+"$build/examples/min_variance" "$build/examples/sp500.csv" >"$work/min_variance_cpp"
+has "$work/min_variance_cpp" '^  equal weights +[0-9.]+$' '^  least variance, Denise +[0-9.]+$'
 octave minimal >"$work/minimal"
 has "$work/minimal" '^ok: M = 1.50 is L = 1.00 plus S = 0.50$'
 

@@ -28,10 +28,53 @@ refuses() {
 has() { grep -qF -- "$2" "$1" || { echo "$1 lacks \"$2\"" >&2; cat "$1" >&2; exit 1; }; ok; }
 
 "$denise" --help > "$work/help"
-for command in decompose stream train finetune generate eval results info plot; do
+for command in decompose covariance rank stream train finetune generate eval results info plot; do
   has "$work/help" "$command"
   "$denise" "$command" --help > /dev/null
 done
+
+# Covariances that can be inverted, from prices and from matrices; and which k.
+"$denise" covariance "$prices" --out "$work/sigma" > "$work/stdout"
+has "$work/stdout" '384 matrices of 20×20'
+for name in Sigma inverse U d log_det; do test -s "$work/sigma/$name.npy"; done
+python3 - "$work/sigma" <<'EOF'
+import ast, struct, sys
+def read(name):  # the values of a .npy file of doubles, and its shape
+    data = open(f"{sys.argv[1]}/{name}.npy", "rb").read()
+    size = struct.unpack("<H", data[8:10])[0]
+    shape = ast.literal_eval(data[10:10 + size].decode().strip())["shape"]
+    return struct.unpack(f"<{(len(data) - 10 - size) // 8}d", data[10 + size:]), shape
+(sigma, shape), (inverse, _), (u, of_u), (d, _) = map(read, ("Sigma", "inverse", "U", "d"))
+count, n, k = shape[0], shape[1], of_u[2]
+assert (count, n, k) == (384, 20, 3), shape
+for q in (0, count - 1):
+    s, v = sigma[q * n * n:], inverse[q * n * n:]
+    for i in range(n):
+        for j in range(n):
+            unit = sum(s[i * n + e] * v[e * n + j] for e in range(n))
+            assert abs(unit - (i == j)) < 1e-9, (q, i, j, unit)
+            rows = zip(u[(q * n + i) * k:][:k], u[(q * n + j) * k:][:k])
+            right = sum(a * b for a, b in rows) + (d[q * n + i] if i == j else 0)
+            assert abs(s[i * n + j] - right) < 1e-15, (q, i, j)
+EOF
+ok
+"$denise" covariance "$prices" --last -k 1 --window 100 --floor 0.2 --out "$work/sigma" --json > "$work/summary"
+has "$work/summary" '"matrices": 1'
+has "$work/summary" '"k": 1'
+has "$work/summary" '"floor": 0.2'
+"$denise" covariance "$gaps" --missing --window 60 --out "$work/sigma" > "$work/stdout"
+has "$work/stdout" 'at the floor'
+refuses 'must be a number from' covariance "$prices" --floor 0 --out "$work/x"
+refuses '--missing' covariance "$gaps" --out "$work/x"
+"$denise" rank "$prices" --step 250 > "$work/stdout"
+has "$work/stdout" 'suggested       k = '
+"$denise" rank "$prices" --step 2500 --most 2 --json > "$work/summary"
+has "$work/summary" '"observations": 250'
+test "$("$denise" rank "$prices" --step 2500 --list | wc -l)" = 4
+ok
+refuses '33 is not in 1..=32' rank "$prices" --most 33
+"$denise" eval --ranks --count 1 --format csv > "$work/stdout"
+has "$work/stdout" 'matrices of,this library,'
 
 # Matrices, their decomposition, and what is known about them.
 "$denise" generate --count 50 --sparsity 0.9 --distribution normal --out "$work" > /dev/null
