@@ -26,8 +26,13 @@
      denise_stream_push(stream, returns, NULL, l, s, &report);
      denise_stream_free(stream);
 
+   Who needs an inverse makes a covariance that has one, Sigma = U U' + diag(d), and need not form it:
+
+     denise_covariance_batch(model, 1, m, 0, u, d, NULL, NULL, NULL, NULL);
+     denise_covariance_solve_batch(n, k, 1, u, d, 1, x, y);   y = Sigma^-1 x
+
    Memory. The caller owns every buffer. Matrices are row-major, one after another, n * n values each.
-   Only functions that load, free, solve or make a stream allocate.
+   Only functions that load, free, suggest a rank, compare (denise_solve_batch) or make a stream allocate.
 
    Threads. Any number of threads may use one model at once. A call runs on the calling thread only,
    unless the model was loaded with options.threads. One thread at a time may use a stream.
