@@ -352,7 +352,7 @@ unsafe fn product<F: Element>(
         let some = count > 0 && columns > 0;
         let needed = |buffer: Buffer| if some { buffer.needed() } else { buffer };
         // A product that overflows is too much for any buffer.
-        let each = columns.checked_mul(n).unwrap_or(usize::MAX);
+        let each = columns.saturating_mul(n);
         let in_place = x == y.cast_const();
         let x_apart = if in_place { core::ptr::null() } else { x };
         let given = Buffer::new(Name::X, x_apart, count, each);

@@ -218,11 +218,12 @@ impl Model {
         }
         let variance = |at: usize, i: usize| m[at * n * n + i * (n + 1)].into();
         let count = m.len() / (n * n);
-        covariance::from_variances(n, k, count, variance, u, floor, out, |at, status| {
+        let mut failed = |at: usize, status: Status| {
             if let Some(reports) = &mut reports {
                 reports[at].status = status as i32;
             }
-        })
+        };
+        covariance::from_variances(n, k, count, &variance, u, floor, out, &mut failed)
     }
 
     /// Runs a batch: alone, or in shares that threads take as they come.

@@ -72,20 +72,21 @@ pub fn from_u<F: Real>(
         return Err(wrong_lengths());
     }
     let variance = |at: usize, i: usize| m[at * n * n + i * (n + 1)].into();
-    from_variances(n, k, count, variance, u, floor, out, |_, _| {})
+    from_variances(n, k, count, &variance, u, floor, out, &mut |_, _| {})
 }
 
-/// The same from variances alone, for `count` matrices. `failed` hears of those that have no Σ, and why.
+/// The same from variances alone, for `count` matrices. `failed` hears of those that have no Σ, and why. Both are behind
+/// pointers, so that there is one copy of all this for each precision.
 #[allow(clippy::too_many_arguments, reason = "what there is to know")]
 pub(crate) fn from_variances<F: Real>(
     n: usize,
     k: usize,
     count: usize,
-    variance: impl Fn(usize, usize) -> f64,
+    variance: &dyn Fn(usize, usize) -> f64,
     u: &[F],
     floor: f64,
     mut out: Outputs<'_, F>,
-    mut failed: impl FnMut(usize, Status),
+    failed: &mut dyn FnMut(usize, Status),
 ) -> Result<(), Error> {
     check(n, k, count, u.len(), floor, &out)?;
     let rule = Rule::<F>::new(n, floor)?;

@@ -249,7 +249,7 @@ impl Stream {
             }
             self.groups[group].estimate.variance(stream - first, i)
         };
-        covariance::from_variances(n, k, count, variance, u, floor, out, |_, _| {})
+        covariance::from_variances(n, k, count, &variance, u, floor, out, &mut |_, _| {})
     }
 
     /// Forgets everything: as if it were new.
