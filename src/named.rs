@@ -173,6 +173,8 @@ static OVERLAP: [[Text; NAMES.len()]; NAMES.len()] = {
 mod tests {
     use super::*;
 
+    static SOME: f64 = 0.0;
+
     #[test]
     fn buffers_that_cannot_be_used_are_named() {
         let at = |name, start| Buffer::bytes(name, start, 8, 4);
@@ -187,7 +189,7 @@ mod tests {
         assert_eq!(message(&long), "returns and reports overlap");
         let far = [at(Name::M, usize::MAX - 3)];
         assert!(message(&far).contains("past the address space"));
-        let many = [Buffer::new(Name::X, 8 as *const f64, usize::MAX, 2)];
+        let many = [Buffer::new(Name::X, &raw const SOME, usize::MAX, 2)];
         assert!(message(&many).contains("past the address space"));
         assert!(check(&[at(Name::M, 8), at(Name::L, 16)]).is_ok());
     }
