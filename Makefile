@@ -106,6 +106,7 @@ SEED ?= 2027
 results: program build/venv-evidence ## measure everything again: docs/RESULTS.md (half an hour; QUICK=1: minutes)
 	@$(MAKE) --no-print-directory stage PACKAGES='$(BOTH)'
 	@mkdir -p $(RESULTS)
+	build/venv-evidence/bin/python -m unittest discover --quiet evidence
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 build/venv-evidence/bin/python evidence/usefulness.py \
 	  --library "$(LIBRARY)" --out $(RESULTS)/usefulness.json --seed $(SEED) $(if $(filter 1,$(QUICK)),--quick)
 	"$(DENISE)" results --prices tests/data/sp500/sp500_dataset.csv.gz \
