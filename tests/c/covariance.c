@@ -241,7 +241,7 @@ static void check_results(const struct batch *b, double floor) {
 
 static void test_results(const struct precision *p) {
   const uint32_t sizes[][2] = {{2, 1}, {5, 2}, {20, 3}, {33, 8}, {64, 5}, {40, 32}};
-  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+  for (size_t i = 0; i < (quick ? 3 : sizeof sizes / sizeof *sizes); i++) {
     const uint32_t n = sizes[i][0], k = sizes[i][1];
     for (uint32_t flags = 0; flags <= DENISE_FLAG_CORRELATION; flags += DENISE_FLAG_CORRELATION) {
       denise_model *model = load(n, k, flags);
@@ -339,7 +339,7 @@ static void test_adversarial(const struct precision *p) {
   const double floors[] = {1e-6, 1e-3, 0.01, 0.3, 1};
   const uint32_t all_flags[] = {0, DENISE_FLAG_CORRELATION, DENISE_FLAG_MISSING, DENISE_FLAG_CAREFUL};
   enum { KINDS = 11 };
-  for (size_t size = 0; size < (quick ? 2 : 4); size++) {
+  for (size_t size = 0; size < (quick ? 1 : 4); size++) {
     const uint32_t n = sizes[size][0], k = sizes[size][1];
     for (size_t f = 0; f < 4; f++) {
       denise_model *model = load(n, k, all_flags[f]);
@@ -537,11 +537,12 @@ static void test_modes(const struct precision *p) {
 #if defined(__x86_64__)
     const unsigned csr = _mm_getcsr();
     _mm_setcsr(csr | 0x8040); /* denormals flushed, and taken for zero */
+    const unsigned set = _mm_getcsr(); /* valgrind does not keep them */
 #endif
     const denise_status status = run(model, &other, 0);
     CHECK(fegetround() == modes[i]);
 #if defined(__x86_64__)
-    CHECK((_mm_getcsr() & 0x8040) == 0x8040);
+    CHECK(_mm_getcsr() == set);
     _mm_setcsr(csr);
 #endif
     fesetround(FE_TONEAREST);
