@@ -51,6 +51,14 @@ grep -qx 'ok: with the market the third moves 2.00 times as much as the first' "
 echo "C++, a stream: $(cat "$work/out")"
 checks=$((checks + 1))
 
+snippet cpp examples/cpp/covariance.cpp 1 3
+"${DENISE_CXX:-g++}" -std=c++17 -Wall -Wextra -Wpedantic -Werror examples/cpp/covariance.cpp -I"$stage/include" \
+  -L"$stage/lib" -ldenise -o "$work/covariance"
+LD_LIBRARY_PATH=$stage/lib "$work/covariance" >"$work/out" || fail "the covariance failed" "$work/out"
+grep -qx 'ok: the first has [0-9.]* times the weight of the second' "$work/out" || fail "the covariance prints:" "$work/out"
+echo "C++, a covariance: $(cat "$work/out")"
+checks=$((checks + 1))
+
 snippet matlab examples/matlab/minimal.m
 prints Octave octave-cli --no-history --norc --quiet --eval \
   "addpath ('$root/bindings/matlab', '$build/matlab'); run ('$root/examples/matlab/minimal.m')"
