@@ -2,9 +2,8 @@
 //! becomes a status whose reason is kept.
 
 use crate::last_error;
-use crate::modes;
 use crate::status::{DENISE_OK, denise_status};
-use denise_rust::{Error, Status};
+use denise_rust::{Error, Status, modes};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Runs `body` in the default floating-point modes; a panic becomes an internal error.

@@ -11,7 +11,7 @@
 //! - `buffers`: are pointers, sizes and overlaps right; buffers that are not aligned. `named`: the same for streams and
 //!   covariances, whose buffers must be.
 //! - `guard`: the only guard against unwinding, and the way from an error to a status.
-//! - `last_error`: why the last call on a thread failed. `modes`: the host's floating-point modes.
+//! - `last_error`: why the last call on a thread failed.
 //! - `layout`: which header the caller was compiled with. `memory`: memory that may not be there.
 
 #![allow(non_camel_case_types)]
@@ -27,7 +27,6 @@ mod layout;
 mod memory;
 pub mod method;
 pub mod model;
-mod modes;
 mod named;
 pub mod options;
 pub mod rank;

@@ -38,6 +38,7 @@
 //! - `model`: a loaded network, [`Model`]. `stream`: returns in, splits out, [`Stream`].
 //! - `onnx`: reads files of other programs, and compares every file's graph with what will run.
 //! - `load`: tells files apart, [`File`].
+//! - [`modes`], for bindings: the floating-point modes of a host.
 //!
 //! # Features
 //!
@@ -54,6 +55,7 @@ mod eigen;
 mod load;
 mod memory;
 mod model;
+pub mod modes;
 mod network;
 #[cfg(feature = "onnx")]
 pub mod onnx;

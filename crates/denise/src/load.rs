@@ -35,6 +35,12 @@ impl File {
         unrolled::File::builtin().map(File::Unrolled)
     }
 
+    /// The bytes of a file, which may be a network's: of a regular file that is not too large.
+    pub fn bytes(path: impl AsRef<Path>) -> Result<Vec<u8>, Error> {
+        let path = path.as_ref();
+        whole_file(path).map_err(|error| about(path, error))
+    }
+
     /// From the bytes of a file. What the library will compute is compared with what the graph in the file
     /// computes, on a few matrices; a file in which the two differ is refused. (Without the feature `onnx` there is
     /// nothing to compare with, and dense networks are not read.)
@@ -148,9 +154,12 @@ impl Model {
 }
 
 fn read_file(path: &Path) -> Result<File, Error> {
-    whole_file(path)
-        .and_then(|bytes| File::read(&bytes))
-        .map_err(|e| Error::format(e.status, format_args!("{}: {e}", path.display())))
+    File::read(&File::bytes(path)?).map_err(|error| about(path, error))
+}
+
+/// An error, with the file that it is about.
+fn about(path: &Path, error: Error) -> Error {
+    Error::format(error.status, format_args!("{}: {error}", path.display()))
 }
 
 /// The bytes of a file. They are read, not mapped: a file that shrinks meanwhile is a shorter one, and no fault.

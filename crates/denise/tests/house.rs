@@ -5,8 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// From the bottom up. A room may use those that stand before it.
-const ROOMS: [&str; 23] = [
+const ROOMS: [&str; 24] = [
     "status",
+    "modes",
     "memory",
     "wire",
     "checksum",

@@ -75,7 +75,26 @@ pub fn from_u<F: Real>(
     from_variances(n, k, count, &variance, u, floor, out, &mut |_, _| {})
 }
 
-/// The same from variances alone, for `count` matrices. `failed` hears of those that have no Σ, and why. Both are behind
+/// The same from variances alone: `variances` has n values for every matrix, the diagonal of M.
+#[allow(private_bounds, reason = "sealed: f32 and f64")]
+pub fn from_diagonal<F: Real>(
+    n: usize,
+    k: usize,
+    variances: &[F],
+    u: &[F],
+    floor: f64,
+    out: Outputs<'_, F>,
+) -> Result<(), Error> {
+    check_size(n, k)?;
+    let count = variances.len() / n;
+    if variances.len() != count * n {
+        return Err(wrong_lengths());
+    }
+    let variance = |at: usize, i: usize| variances[at * n + i].into();
+    from_variances(n, k, count, &variance, u, floor, out, &mut |_, _| {})
+}
+
+/// The same from variances wherever they are, for `count` matrices. `failed` hears of those that have no Σ, and why. Both are behind
 /// pointers, so that there is one copy of all this for each precision.
 #[allow(clippy::too_many_arguments, reason = "what there is to know")]
 pub(crate) fn from_variances<F: Real>(

@@ -323,3 +323,21 @@ fn extremes_are_finite() {
         assert!(unit.amax() < 1e-12, "{size}: {}", unit.amax());
     }
 }
+
+#[test]
+fn variances_alone_give_the_same_bits() {
+    let mut random = Random::new(11);
+    let Case { n, k, m, u } = case(9, 2, &mut random);
+    let variances: Vec<f64> = (0..n).map(|i| m[i * (n + 1)]).collect();
+    let made = make(n, k, &m, &u, 0.1);
+    let (mut d, mut sigma) = (vec![0.0; n], vec![0.0; n * n]);
+    let out = Outputs {
+        d: Some(&mut d),
+        sigma: Some(&mut sigma),
+        ..Outputs::default()
+    };
+    from_diagonal(n, k, &variances, &u, 0.1, out).unwrap();
+    assert_eq!((d, sigma), (made.d, made.sigma));
+    let error = from_diagonal(n, k, &variances[1..], &u, 0.1, Outputs::default()).unwrap_err();
+    assert_eq!(error.status, Status::Shape);
+}

@@ -1,19 +1,27 @@
 //! Floating-point modes. A host may round upwards, flush small numbers to zero or trap on NaN; the kernels, like all
 //! Rust code, are compiled for rounding to nearest with nothing flushed and nothing trapped.
 //!
-//! So a call works in the default modes, and puts back what the host had: modes and flags. Threads of the library are
-//! started inside of such a call, and so have the default modes for life.
+//! So a call that comes from another language works in the default modes, and puts back what the host had: modes and
+//! flags. Threads of a model are started inside of such a call, and so have the default modes for life.
 
-pub(crate) use machine::Modes;
+use machine::Modes;
 
-/// While it lives, this thread is in the default modes.
-pub(crate) struct Default {
+/// While it lives, this thread is in the default modes. For bindings: a Rust program is in them anyway.
+///
+/// ```
+/// let modes = denise::modes::Default::enter();
+/// // Whatever the host had set, a half of the smallest normal number is not zero here.
+/// assert!(std::hint::black_box(f32::MIN_POSITIVE) * 0.5 > 0.0);
+/// drop(modes);
+/// ```
+pub struct Default {
     host: Modes,
 }
 
 impl Default {
+    /// Enters them.
     #[inline]
-    pub(crate) fn enter() -> Default {
+    pub fn enter() -> Default {
         let host = Modes::get();
         if !host.are_default() {
             Modes::DEFAULT.set();
@@ -36,10 +44,10 @@ mod machine {
 
     /// The register MXCSR: flags in bits 0 to 5, modes above. The older x87 unit is not used.
     #[derive(Clone, Copy, Debug, PartialEq)]
-    pub(crate) struct Modes(u32);
+    pub(super) struct Modes(u32);
 
     impl Modes {
-        pub(crate) const DEFAULT: Modes = Modes(0x1f80);
+        pub(super) const DEFAULT: Modes = Modes(0x1f80);
         const FLAGS: u32 = 0x3f;
 
         pub(super) fn get() -> Modes {
@@ -69,13 +77,13 @@ mod machine {
 
     /// The registers FPCR, the modes, and FPSR, the flags.
     #[derive(Clone, Copy, Debug, PartialEq)]
-    pub(crate) struct Modes {
+    pub(super) struct Modes {
         control: u64,
         flags: u64,
     }
 
     impl Modes {
-        pub(crate) const DEFAULT: Modes = Modes {
+        pub(super) const DEFAULT: Modes = Modes {
             control: 0,
             flags: 0,
         };
@@ -109,10 +117,10 @@ mod machine {
 mod machine {
     /// Not known here.
     #[derive(Clone, Copy, Debug, PartialEq)]
-    pub(crate) struct Modes;
+    pub(super) struct Modes;
 
     impl Modes {
-        pub(crate) const DEFAULT: Modes = Modes;
+        pub(super) const DEFAULT: Modes = Modes;
         pub(super) fn get() -> Modes {
             Modes
         }
