@@ -29,9 +29,12 @@ LIBRARY := $(STAGE)/lib/libdenise.so.$(ABI)
 DENISE := $(TARGET)/release/denise
 
 # Cargo chooses features for all packages that it is asked for at once, and compiles tract again if they differ. So who
-# needs both the library and the program asks for both each time; who needs the library does not wait for the program.
-BOTH := -p denise-capi -p denise-cli
+# needs the program asks for all that is shipped each time; who needs the library alone does not wait for the rest.
+ALL := -p denise-capi -p denise-cli -p denise-python
 PACKAGES ?= -p denise-capi
+# For the Python package: the stable interface needs no interpreter to be built against.
+export PYO3_NO_PYTHON := 1
+export PYO3_BUILD_EXTENSION_MODULE := 1
 RUST := -p denise -p denise-data -p denise-capi -p denise-fuzz --features denise-data/generator
 OCTAVE := octave-cli --no-history --norc --quiet
 
@@ -93,7 +96,7 @@ build-mex: stage
 	@$(OCTAVE) --eval "cd bindings/matlab; make ('$(CURDIR)/$(STAGE)', '$(CURDIR)/build/matlab')"
 
 program: need ## the command-line program, as target/release/denise
-	$(DO) build --release --locked $(BOTH)
+	$(DO) build --release --locked $(ALL)
 
 models: program ## train the networks of models/ again (a quarter of an hour)
 	scripts/train_models "$(DENISE)"
@@ -104,7 +107,7 @@ RESULTS := $(if $(filter 1,$(QUICK)),build/results-quick,docs)
 SEED ?= 2027
 # One core each for the linear algebra of Python and for what is timed here.
 results: program build/venv-evidence ## measure everything again: docs/RESULTS.md (half an hour; QUICK=1: minutes)
-	@$(MAKE) --no-print-directory stage PACKAGES='$(BOTH)'
+	@$(MAKE) --no-print-directory stage PACKAGES='$(ALL)'
 	@mkdir -p $(RESULTS)
 	build/venv-evidence/bin/python -m unittest discover --quiet evidence
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 build/venv-evidence/bin/python evidence/usefulness.py \
@@ -115,11 +118,22 @@ results: program build/venv-evidence ## measure everything again: docs/RESULTS.m
 	"$(DENISE)" plot tests/data/sp500/sp500_dataset.csv.gz --table prices --index 1642 -o $(RESULTS)/figures/window.png
 	$(if $(filter 1,$(QUICK)),@echo '$(RESULTS)/RESULTS.md',scripts/readme_table)
 
+bench-python: stage python build/venv-python ## what a call from Python costs above the library's own time
+	scripts/install_wheel build/wheels build/venv-python
+	$(CC) $(C_TEST) -fPIC -shared benches/python/loop.c -o build/loop.so $(subst ../stage,stage,$(LINK))
+	build/venv-python/bin/python benches/python/overhead.py build/loop.so tests/data/sp500/sp500_dataset.csv.gz
+
 bench: stage build/venv-bench build/c/libcount_malloc.so ## timings beside onnxruntime, tract and the classical methods
 	benches/run build/bench build/venv-bench/bin/python $(STAGE)/lib/libdenise.so build/c/libcount_malloc.so
 
 header: need ## regenerate include/denise.h from src
 	cp "$$(scripts/generated_header --locked)" include/denise.h
+
+# Without other packages to be built with, the wheel is built alone.
+PYTHON ?= python3
+python: need build/venv-maturin ## the Python package, as a wheel in build/wheels (PYTHON=python3.14t: for that one)
+	DENISE_PACKAGES="$(if $(findstring denise-python,$(PACKAGES)),$(PACKAGES))" \
+	  scripts/wheel build/wheels build/venv-maturin/bin/maturin "$(PYTHON)"
 
 install: need $(if $(filter small,$(PROFILE)),small,all) ## into PREFIX=/usr/local DESTDIR=; SMALL=1: the small library
 	@scripts/install "$(TARGET)/$(PROFILE)" "$(PREFIX)" "$(DESTDIR)"
@@ -151,12 +165,12 @@ test: need ## everything that must hold; what CI runs
 	@scripts/need clang:clang cmake:cmake pkg-config:pkg-config valgrind:valgrind octave-cli:octave \
 	  mkoctfile:octave-dev gnuplot:gnuplot-nox \
 	  /usr/share/fonts/opentype/freefont/FreeSans.otf:fonts-freefont-otf abidiff:abigail-tools /usr/include/eigen3/Eigen/Core:libeigen3-dev
-	@$(MAKE) --no-print-directory --output-sync=target -j$(JOBS) PACKAGES='$(BOTH)' $(TESTS)
+	@$(MAKE) --no-print-directory --output-sync=target -j$(JOBS) PACKAGES='$(ALL)' $(TESTS)
 	@echo '== all tests passed'
 
 TESTS := lint test-need test-rust test-header test-library test-static test-c test-alloc test-cpp \
          test-octave test-gateway test-examples test-install test-tsan test-valgrind test-program test-readme \
-         test-onnx test-trust test-dist
+         test-python test-onnx test-trust test-dist
 
 lint: need ## formatting, clippy, rustdoc and words
 	@scripts/need cargo-fmt:rustup/rustfmt cargo-clippy:rustup/clippy
@@ -227,12 +241,17 @@ test-valgrind: $(addprefix build/c/,abi stream covariance)
 	  --errors-for-leak-kinds=definite,possible build/c/$$test --quick || exit 1; done
 
 test-program: program
-	$(DO) test --release --locked $(BOTH) --bin denise
+	$(DO) test --release --locked $(ALL) --bin denise
 	tests/check_program.sh "$(DENISE)"
 
 # After the Rust tests, which have built the library for the snippet in Rust.
-test-readme: stage build-mex program test-rust
-	tests/check_readme.sh "$(STAGE)" build "$(DENISE)"
+test-readme: stage build-mex program test-rust test-python
+	tests/check_readme.sh "$(STAGE)" build "$(DENISE)" build/venv-python/bin/python
+
+test-python: stage program python build/venv-python # in an environment of its own, with the real packages from PyPI
+	scripts/install_wheel build/wheels build/venv-python
+	DENISE_LIBRARY="$(CURDIR)/$(LIBRARY)" DENISE_PROGRAM="$(CURDIR)/$(DENISE)" \
+	  bindings/python/tests/check.sh build/venv-python/bin/python
 
 test-onnx: program build/venv-onnx # model files in onnxruntime
 	tests/onnx/check_models.sh "$(DENISE)" build/venv-onnx/bin/python
@@ -293,6 +312,8 @@ build/examples/%: examples/cpp/%.cpp include/denise.h include/denise.hpp | stage
 	@mkdir -p $(@D)
 	$(CXX) $(CXX_TEST) $< -o $@ $(LINK)
 
+build/venv-maturin: bindings/python/requirements-build.txt
+build/venv-python: bindings/python/requirements-test.txt
 build/venv-bench: benches/compare/requirements.txt
 build/venv-onnx: tests/onnx/requirements.txt
 build/venv-evidence: evidence/requirements.txt

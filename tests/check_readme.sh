@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
 # The README cannot rot: each of its snippets is a file of examples/, which is built and run here; its table is that of
 # docs/results.json; and every link in the documentation leads somewhere.
-#   tests/check_readme.sh STAGE BUILD DENISE
-# STAGE has the installed library, BUILD/matlab the MEX file, DENISE is the program.
+#   tests/check_readme.sh STAGE BUILD DENISE PYTHON
+# STAGE has the installed library, BUILD/matlab the MEX file, DENISE is the program, PYTHON an interpreter that has the
+# Python package.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 stage=$(cd "$1" && pwd) build=$(cd "$2" && pwd) denise=$(realpath "$3")
+python=$(cd "$(dirname "$4")" && pwd)/$(basename "$4") # not where it leads: that is outside of its environment
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$root"
@@ -58,6 +60,9 @@ LD_LIBRARY_PATH=$stage/lib "$work/covariance" >"$work/out" || fail "the covarian
 grep -qx 'ok: the first has [0-9.]* times the weight of the second' "$work/out" || fail "the covariance prints:" "$work/out"
 echo "C++, a covariance: $(cat "$work/out")"
 checks=$((checks + 1))
+
+snippet python examples/python/minimal.py
+prints Python "$python" examples/python/minimal.py
 
 snippet matlab examples/matlab/minimal.m
 prints Octave octave-cli --no-history --norc --quiet --eval \
