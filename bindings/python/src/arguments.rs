@@ -60,10 +60,10 @@ impl<T: Kind> FromPyObject<'_, '_> for Given<T> {
             Ok(value) => return Ok(Given::Is(value)),
             Err(error) => error,
         };
-        if error.is_instance_of::<PyOverflowError>(py) {
-            if let Some(most) = T::too_large(value.lt(0)?) {
-                return Ok(Given::Is(most));
-            }
+        if error.is_instance_of::<PyOverflowError>(py)
+            && let Some(most) = T::too_large(value.lt(0)?)
+        {
+            return Ok(Given::Is(most));
         }
         if error.is_instance_of::<PyTypeError>(py) {
             return Ok(Given::Not(value.get_type().name()?.to_string()));

@@ -105,6 +105,7 @@ pub(crate) fn values<'a, F: Value>(array: &'a Bound<'_, PyArrayDyn<F>>) -> &'a [
 ///
 /// # Safety
 /// No other slice of this memory is in use: the array was just made by [`empty`], or [`apart`] has been asked.
+#[allow(clippy::mut_from_ref, reason = "what Python has is shared always")]
 pub(crate) unsafe fn values_mut<'a, F: Value>(array: &'a Bound<'_, PyArrayDyn<F>>) -> &'a mut [F] {
     assert!(plain(array));
     if array.is_empty() {

@@ -3,7 +3,7 @@
 use crate::arguments::{self, Number, OFF, ON, Switch, Whole};
 use crate::covariance::{self, Covariance};
 use crate::decomposition::{self, Decomposition, Wish, make};
-use crate::error::{exception, guard};
+use crate::error::{exception, guard, wrong};
 use crate::models::{BUILTIN, Kind, Models};
 use crate::stream::{Settings, Stream};
 use denise::covariance::DEFAULT_FLOOR;
@@ -224,7 +224,12 @@ impl Model {
             .map_err(about_file)?;
         let models = Models::new(network);
         // Options that do not fit the network are found now. 0 is the size that it was made for.
-        let made = make(py, &models, 0, kind)?;
+        let made = py.detach(|| models.make(0, kind)).map_err(|error| {
+            match error.message.starts_with("n = ") {
+                true => wrong("k", error),
+                false => exception(error),
+            }
+        })?;
         let bytes = bytes.map(|bytes| PyBytes::new(py, &bytes).unbind());
         Ok(Model {
             models,

@@ -68,6 +68,14 @@ def test_files_that_are_none(tmp_path: Path) -> None:
         denise.Model(3)  # type: ignore[arg-type]
 
 
+def test_ranks_that_cannot_be() -> None:
+    for k in (0, -1, 33, 10**20):
+        with pytest.raises(ValueError, match="^k: "):
+            denise.Model(k=k)
+    with pytest.raises(ValueError, match="^M, k: "):
+        denise.Model(k=7).decompose(np.eye(5))
+
+
 def test_a_model_can_be_pickled(windows: Any) -> None:
     model = denise.Model(k=4, correlation=True, missing=True, careful=True, threads=2)
     again = pickle.loads(pickle.dumps(model))
