@@ -287,3 +287,45 @@ fn a_mending_layer_that_is_not_sound_is_named() {
     assert_eq!(error.status, Status::Argument);
     assert!(error.to_string().contains("mending layer 1 "), "{error}");
 }
+
+/// Assets that have not been listed yet, or are not any more, do not change the split of the others.
+#[test]
+fn assets_of_which_nothing_is_known_change_nothing() {
+    let mut random = Random::new(21);
+    for (n, k, absent) in [(20, 3, 1), (20, 3, 20), (12, 2, 5), (40, 5, 15)] {
+        for flags in 0..4 {
+            let m = matrices::covariance(n, k, 0.1, &mut random);
+            let all = n + absent;
+            // Spread among the others; of every second the variance is known, which says nothing about L.
+            let place = |i: usize| i + i * absent / n;
+            let mut wide = vec![f64::NAN; all * all];
+            for i in (0..all).step_by(2) {
+                wide[i * (all + 1)] = 7.0;
+            }
+            for i in 0..n {
+                for j in 0..n {
+                    wide[place(i) * all + place(j)] = m[i * n + j];
+                }
+            }
+            let options = |n| Options {
+                correlation: flags & 1 != 0,
+                careful: flags & 2 != 0,
+                ..Options::size(n, k)
+            };
+            let alone = split(&open(options(n)), &m);
+            let among = split(&open(options(all)), &wide);
+            let size: f64 = alone.l.iter().map(|x| x * x).sum::<f64>().sqrt();
+            let mut error = 0.0;
+            for i in 0..n {
+                for j in 0..n {
+                    error += (among.l[place(i) * all + place(j)] - alone.l[i * n + j]).powi(2);
+                }
+            }
+            let error = error.sqrt() / size;
+            assert!(
+                error < 1e-4,
+                "n = {n}, k = {k}, {absent} absent, flags {flags}: {error:e}"
+            );
+        }
+    }
+}

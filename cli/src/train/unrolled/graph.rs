@@ -138,7 +138,12 @@ impl Graph {
         let State { u, mean } = state;
         let n = self.n as f64;
         let squares = u.clone() * u.clone();
-        let size = total(squares.clone()).div_scalar(n);
+        // Assets of which nothing is known are not there.
+        let mean_over_assets = |sum: Tensor<3>| match &m.known {
+            None => sum.div_scalar(n),
+            Some(known) => sum / known.live.clone(),
+        };
+        let size = mean_over_assets(total(squares.clone()));
         let (mean, size_square) = (mean.clone() * mean.clone(), size.clone() * size.clone());
         let threshold = |of_mean: Tensor<3>, of_size: Tensor<3>| {
             (of_mean * mean.clone() + of_size * size_square.clone()).add_scalar(TINY)
@@ -171,7 +176,7 @@ impl Graph {
                 self.solve(&a, b, nothing)
             }
             Curvature::Shared => {
-                let mut weight = (w.sum_dim(1) + beyond).div_scalar(n);
+                let mut weight = mean_over_assets(w.sum_dim(1) + beyond);
                 if let Some(nothing) = nothing {
                     weight = weight + nothing;
                 }
@@ -270,6 +275,8 @@ struct Known {
     variances: Tensor<3>,
     /// 1 for rows of which nothing is known, B×1×n.
     nothing: Tensor<3>,
+    /// How many rows there are of which something is, at least one, B×1×1.
+    live: Tensor<3>,
     /// How many pairs i ≠ j are, B×1×1.
     count: Tensor<3>,
 }
@@ -290,8 +297,12 @@ impl Matrices {
         let known = known.map(|entries| {
             let variances = (entries.clone() * eye.clone()).sum_dim(1);
             let pairs = entries.clone() - entries.clone() * eye;
+            let nothing = entries.clone().sum_dim(1).lower_elem(0.5).float();
             Known {
-                nothing: entries.clone().sum_dim(1).lower_elem(0.5).float(),
+                live: (-total(nothing.clone()))
+                    .add_scalar(n as f64)
+                    .clamp_min(1.0),
+                nothing,
                 count: total(pairs.clone()).clamp_min(1.0),
                 pairs,
                 variances,

@@ -339,13 +339,12 @@ impl<F: Real> Engine<F> {
                     holes = Some(found);
                 }
                 normal(shape, &scale, holes, buffers);
-                match holes {
-                    Some(_) => missing::leave_out(shape, ones, buffers),
-                    None => {
-                        let share = vectors.number(1.0 / self.n as f64);
-                        for x in buffers.shares.iter_mut() {
-                            share.store_array(x);
-                        }
+                if let Some(found) = holes {
+                    holes = Some(missing::leave_out(shape, ones, found, buffers));
+                } else {
+                    let share = vectors.number(1.0 / self.n as f64);
+                    for x in buffers.shares.iter_mut() {
+                        share.store_array(x);
                     }
                 }
                 let mut unit = vectors.one();

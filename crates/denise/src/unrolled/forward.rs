@@ -145,7 +145,7 @@ pub(super) fn run_layers<V: Vector>(
 }
 
 /// From the start of a matrix whose holes count as zeros to one that has seen what is known only. A matrix without holes
-/// keeps its start.
+/// between assets that are there keeps its start.
 #[inline(never)]
 fn mend<V: Vector>(
     shape: impl Shape<V>,
@@ -243,7 +243,10 @@ fn layer<V: Vector>(
             } = buffers;
             let (p, a) = room.split_at_mut(shape.rows() * triangle(k));
             let a = &mut a[..shape.rows() * triangle(k)];
-            let size = shape.mean(norms);
+            let mut size = shape.mean(norms);
+            if let Some(holes) = holes {
+                size = size * holes.stretch(shape);
+            }
             let influence = influence(shape, layer, mean, size);
             let limit = size.min(vectors.number(RMS_LIMIT * RMS_LIMIT));
             let step = Step {
@@ -278,6 +281,7 @@ fn layer<V: Vector>(
                         known,
                         variances,
                         variances_known,
+                        stretch: holes.stretch(shape),
                         ones,
                     };
                     missing::accumulate(shape, k, influence, holed, u, own, terms);

@@ -17,6 +17,11 @@ pub(super) struct Holes<V> {
     pairs: V,
     /// Entries of the diagonal that are not known.
     variances: V,
+    /// Assets of which something is known beside their own variance. The others are nothing to the network: it splits as
+    /// if they were not there.
+    live: V,
+    /// Entries of the lower triangle between these that are not known.
+    gaps: V,
 }
 
 impl<V: Vector> Holes<V> {
@@ -68,9 +73,13 @@ impl<V: Vector> Holes<V> {
             |at| vectors.load(&known[at]),
         );
         diagonal(shape, known, sums);
+        let pairs = vectors.number(n * (n - 1.0) / 2.0) - pairs;
+        let variances = vectors.number(n) - shape.sum(sums);
         Holes {
-            pairs: vectors.number(n * (n - 1.0) / 2.0) - pairs,
-            variances: vectors.number(n) - shape.sum(sums),
+            pairs,
+            variances,
+            live: vectors.number(n),
+            gaps: pairs + variances,
         }
     }
 
@@ -104,10 +113,17 @@ impl<V: Vector> Holes<V> {
         vectors.number(n) / known.max(vectors.one())
     }
 
-    /// `whole` in lanes whose matrix has no holes, else `holed`.
+    /// What takes a mean over all assets to the mean over those that are there: one if all are.
+    #[inline(always)]
+    pub(super) fn stretch(self, shape: impl Layout<V>) -> V {
+        let vectors = shape.vectors();
+        vectors.number(shape.n() as f64) / self.live.max(vectors.one())
+    }
+
+    /// `whole` in lanes whose matrix has no holes between assets that are there, else `holed`.
     #[inline(always)]
     pub(super) fn choose(self, vectors: Vectors<V>, whole: V, holed: V) -> V {
-        self.count().simd_eq(vectors.zero()).select(whole, holed)
+        self.gaps.simd_eq(vectors.zero()).select(whole, holed)
     }
 }
 
@@ -149,13 +165,14 @@ fn set_diagonal<V: Vector>(shape: impl Shape<V>, matrix: &mut [V::Array], number
 }
 
 /// An asset of which nothing is known but, perhaps, its variance is nothing to the network: M̂_ii becomes unknown, too.
-/// Writes `buffers.shares`.
+/// Writes `buffers.shares`, and counts who is there.
 #[inline(never)]
 pub(super) fn leave_out<V: Vector>(
     shape: impl Shape<V>,
     ones: &[V::Scalar],
+    holes: Holes<V>,
     buffers: &mut Buffers<'_, V>,
-) {
+) -> Holes<V> {
     let vectors = shape.vectors();
     vectors.vectorize(
         #[inline(always)]
@@ -185,11 +202,22 @@ pub(super) fn leave_out<V: Vector>(
                 let x: V = alone.select(zero, vectors.load(&variance[row]));
                 there.store_array(&mut own[row]);
                 x.store_array(&mut variance[row]);
+                // Not in padding.
+                let here: V = alone.select(zero, vectors.load(&norms[row]));
+                here.store_array(&mut sums[row]);
             }
             set_diagonal(shape, known, own);
             set_diagonal(shape, m, variance);
+            let live = shape.sum(sums);
+            let pairs_of = |assets: V| assets * (assets - one) * vectors.number(0.5);
+            let away = pairs_of(vectors.number(shape.n() as f64)) - pairs_of(live);
+            Holes {
+                live,
+                gaps: holes.pairs - away + (live - shape.sum(own)),
+                ..holes
+            }
         },
-    );
+    )
 }
 
 /// A matrix with holes, as a layer sees it.
@@ -199,6 +227,8 @@ pub(super) struct Holed<'a, V: Vector> {
     /// The diagonals of both.
     pub(super) variances: &'a [V::Array],
     pub(super) variances_known: &'a [V::Array],
+    /// See [`Holes::stretch`].
+    pub(super) stretch: V,
     /// A column of ones, for `Pack::spread`.
     pub(super) ones: &'a [V::Scalar],
 }
@@ -220,6 +250,7 @@ pub(super) fn accumulate<V: Vector>(
         known,
         variances,
         variances_known,
+        stretch,
         ones,
     } = holed;
     vectors.vectorize(
@@ -273,7 +304,7 @@ pub(super) fn accumulate<V: Vector>(
                     shape.multiply(1, w, ones_rows, trust);
                     // Rows without weights, padding among them, do not move, and something is divided by this.
                     for trust in trust.iter_mut() {
-                        let sum = vectors.load(trust);
+                        let sum = vectors.load(trust) * stretch;
                         let some: V = sum.simd_gt(vectors.zero()).select(sum, vectors.one());
                         some.store_array(trust);
                     }

@@ -56,6 +56,8 @@ struct Balanced {
     known: DMatrix<f64>,
     /// r_i √s: what row i of U is multiplied by in the end.
     units: DVector<f64>,
+    /// Assets of which something is known beside their own variance. The others are nothing to the network.
+    live: f64,
 }
 
 /// Splits `m`, of which the lower triangle is read, into L of rank at most `k` and S.
@@ -160,8 +162,8 @@ impl Network<'_> {
     fn run(&self, balanced: &Balanced, k: usize, factor: f64) -> Track {
         let from = |u| Track { u, mean: 0.0 };
         let mut u = start(&clipped(&balanced.m, k, factor), k);
-        // The start has taken holes for zeros.
-        if balanced.known.sum() < balanced.known.len() as f64 {
+        // The start has taken holes for zeros, which is right for assets that are not there.
+        if balanced.known.sum() < balanced.live.powi(2) {
             u = run_layers(balanced, from(u), self.mend).u;
         }
         run_layers(balanced, from(u), self.layers)
@@ -176,7 +178,9 @@ impl Balanced {
         let unit = scale.max(f64::MIN_POSITIVE);
         let normal = m.zip_map(&known, |m, known| if known > 0.0 { m / unit } else { 0.0 });
         let sizes = row_sizes(&normal, &known, k);
+        let live = known.row_iter().filter(|row| row.sum() > 0.0).count();
         Balanced {
+            live: live as f64,
             m: balanced(&normal, &sizes),
             known,
             units: scale.sqrt() * sizes,
@@ -266,7 +270,7 @@ fn off_diagonal_mean(r: &DMatrix<f64>, known: &DMatrix<f64>) -> f64 {
 /// `mean` is the mean |R_ij| that the layer before saw, zero for the first that there is: a kernel can then weigh an
 /// entry as soon as it has it.
 fn step(
-    Balanced { m, known, .. }: &Balanced,
+    Balanced { m, known, live, .. }: &Balanced,
     r: &DMatrix<f64>,
     mean: f64,
     u: &DMatrix<f64>,
@@ -275,7 +279,8 @@ fn step(
 ) -> DMatrix<f64> {
     let (n, k) = u.shape();
     // How large L is: thresholds are relative to it, and not to M, which outliers may dominate.
-    let size = u.norm_squared() / n as f64;
+    let live = live.max(1.0);
+    let size = u.norm_squared() / live;
     let threshold = |of_mean: f64, of_size: f64| {
         of_mean * mean.powi(2) + of_size * size.powi(2) + LEAST_THRESHOLD
     };
@@ -309,7 +314,7 @@ fn step(
             b += w[(i, j)] * r[(i, j)] * row;
         }
         if layer.curvature == Curvature::Shared {
-            a = w.row(i).mean() * &gram;
+            a = w.row(i).sum() / live * &gram;
         }
         let trace: f64 = a.trace();
         let ridge = RIDGE * trace + f64::MIN_POSITIVE;
