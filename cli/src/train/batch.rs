@@ -1,7 +1,7 @@
 //! What a step of training is made from: matrices of unit scale, and where the network starts on them.
 
 use burn::tensor::{Device, Tensor, TensorData};
-use denise::unrolled::reference::{balanced, clipped, known, row_sizes, scale, start};
+use denise::unrolled::reference::{balanced, clipped, known, row_sizes, scale, start, there};
 use nalgebra::{DMatrix, DVector};
 use rayon::prelude::*;
 
@@ -117,7 +117,7 @@ impl Prepared {
         let balanced = balanced(&m, &sizes);
         Prepared {
             scale,
-            start: start(&clipped(&balanced, k, 1.0), k),
+            start: start(&clipped(&balanced, k, 1.0), k, &there(&known)),
             balanced,
             sizes,
             m,

@@ -117,7 +117,7 @@ pub(super) fn run<V: Vector>(
     let Weights {
         bounds, directions, ..
     } = weights;
-    start(shape, k, directions, bounds, factor, buffers);
+    start(shape, k, directions, bounds, factor, holes, buffers);
     if let Some(holes) = holes {
         mend(shape, weights, holes, buffers);
     }

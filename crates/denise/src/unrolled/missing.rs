@@ -7,7 +7,7 @@
 use super::buffers::Buffers;
 use super::shape::{Influence, Layout, Shape, Terms};
 use super::triangle::triangle;
-use crate::simd::{Vector, Vectors};
+use crate::simd::{Real, Vector, Vectors};
 use fearless_simd::Select;
 
 /// How much is missing in each matrix of a group.
@@ -118,6 +118,17 @@ impl<V: Vector> Holes<V> {
     pub(super) fn stretch(self, shape: impl Layout<V>) -> V {
         let vectors = shape.vectors();
         vectors.number(shape.n() as f64) / self.live.max(vectors.one())
+    }
+
+    /// A number that depends on how many assets are there.
+    #[inline(always)]
+    pub(super) fn by_assets(self, vectors: Vectors<V>, number: impl Fn(f64) -> f64) -> V {
+        let mut each = self.live.to_array();
+        for x in each.as_mut() {
+            let assets: f64 = (*x).into();
+            *x = V::Scalar::from_f64(number(assets));
+        }
+        vectors.load(&each)
     }
 
     /// `whole` in lanes whose matrix has no holes between assets that are there, else `holed`.

@@ -161,7 +161,7 @@ impl Network<'_> {
     /// A start with bounds that are `factor` times the usual ones, and the layers.
     fn run(&self, balanced: &Balanced, k: usize, factor: f64) -> Track {
         let from = |u| Track { u, mean: 0.0 };
-        let mut u = start(&clipped(&balanced.m, k, factor), k);
+        let mut u = start(&clipped(&balanced.m, k, factor), k, &there(&balanced.known));
         // The start has taken holes for zeros, which is right for assets that are not there.
         if balanced.known.sum() < balanced.live.powi(2) {
             u = run_layers(balanced, from(u), self.mend).u;
@@ -178,9 +178,8 @@ impl Balanced {
         let unit = scale.max(f64::MIN_POSITIVE);
         let normal = m.zip_map(&known, |m, known| if known > 0.0 { m / unit } else { 0.0 });
         let sizes = row_sizes(&normal, &known, k);
-        let live = known.row_iter().filter(|row| row.sum() > 0.0).count();
         Balanced {
-            live: live as f64,
+            live: there(&known).sum(),
             m: balanced(&normal, &sizes),
             known,
             units: scale.sqrt() * sizes,
@@ -198,6 +197,11 @@ pub fn known(m: &DMatrix<f64>) -> DMatrix<f64> {
         }
     }
     known
+}
+
+/// 1 for assets of which something is known, else 0.
+pub fn there(known: &DMatrix<f64>) -> DVector<f64> {
+    known.column_sum().map(|count| count.min(1.0))
 }
 
 /// The roots of the variances; 0 for an asset whose variance is not positive. One whose variance is not known gets the

@@ -2,6 +2,7 @@
 
 use super::balance::clip;
 use super::buffers::{Buffers, width};
+use super::missing::Holes;
 use super::rank::by_one;
 use super::rows;
 use super::shape::Shape;
@@ -9,7 +10,7 @@ use super::{Bounds, RMS_LIMIT, SPREAD};
 use crate::simd::{Real, Vector, Vectors};
 
 /// Writes U₀ to `buffers.u` and its squared row norms to `buffers.norms`. `table` has a column of ones and the columns
-/// of Ω, for `Pack::spread`; `bounds` and `factor` are for [`clip`].
+/// of Ω, for `Pack::spread`; `bounds` and `factor` are for [`clip`]. Assets that are not there, by `holes`, do not count.
 #[inline(never)]
 pub(super) fn start<V: Vector>(
     shape: impl Shape<V>,
@@ -17,6 +18,7 @@ pub(super) fn start<V: Vector>(
     table: &[V::Scalar],
     bounds: Bounds,
     factor: f64,
+    holes: Option<Holes<V>>,
     buffers: &mut Buffers<'_, V>,
 ) {
     let vectors = shape.vectors();
@@ -33,6 +35,7 @@ pub(super) fn start<V: Vector>(
                 small,
                 sums,
                 norms,
+                known,
                 ..
             } = buffers;
             clip(shape, bounds, factor, m, w);
@@ -42,11 +45,12 @@ pub(super) fn start<V: Vector>(
             let (x, rest) = room.split_at_mut(shape.rows() * width);
             let (y, rest) = rest.split_at_mut(shape.rows() * width);
             let z = &mut rest[..shape.rows() * width];
-            directions(shape, width, table, m, x, norms, sums);
+            let there = holes.map(|holes| (holes, &**known));
+            directions(shape, width, table, m, there, x, norms, sums);
             shape.multiply(width, m, x, y);
             orthonormalise(shape, width, y, small);
             shape.multiply(width, m, y, z);
-            filter(shape, width, m, [x, y, z], sums);
+            filter(shape, width, m, holes, [x, y, z], sums);
             // Twice, since the filter leaves columns nearly parallel.
             orthonormalise(shape, width, x, small);
             orthonormalise(shape, width, x, small);
@@ -69,28 +73,38 @@ pub(super) fn start<V: Vector>(
 }
 
 /// The first directions, to `x`: Chebyshev polynomials of the rows' sums, and a little of Ω. `ones` and `sums` are
-/// scratch.
+/// scratch. `there` says what is known, if not all is.
 #[inline(always)]
+#[allow(clippy::too_many_arguments)]
 fn directions<V: Vector>(
     shape: impl Shape<V>,
     width: usize,
     table: &[V::Scalar],
     m: &[V::Array],
+    there: Option<(Holes<V>, &[V::Array])>,
     x: &mut [V::Array],
     ones: &mut [V::Array],
     sums: &mut [V::Array],
 ) {
     let vectors = shape.vectors();
-    let share = vectors.number(1.0 / shape.n() as f64);
+    let mut share = vectors.number(1.0 / shape.n() as f64);
     let (first, omega) = table.split_at(table.len() / (width + 1));
     shape.spread(1, first, ones);
     shape.spread(width, omega, x);
+    if let Some((holes, known)) = there {
+        share = share * holes.stretch(shape);
+        shape.multiply(1, known, ones, sums);
+        for (one, count) in ones.iter_mut().zip(sums.iter()) {
+            let some = vectors.load(count).min(vectors.one());
+            some.store_array(one);
+        }
+    }
     shape.multiply(1, m, ones, sums);
-    let mean = shape.mean(sums);
+    let mean = shape.sum(sums) * share;
     // Differences that may be roundings do not count.
     let rounding = shape.dot(1, (sums, 0), (sums, 0)) * share * vectors.number(1e-10);
     for (sum, one) in sums.iter_mut().zip(ones.iter()) {
-        // Padding stays zero.
+        // Padding stays zero, and so do assets that are not there.
         let apart = (-mean).mul_add(vectors.load(one), vectors.load(sum));
         apart.store_array(sum);
     }
@@ -159,11 +173,12 @@ fn filter<V: Vector>(
     shape: impl Shape<V>,
     width: usize,
     m: &[V::Array],
+    holes: Option<Holes<V>>,
     [x, y, z]: [&mut [V::Array]; 3],
     sums: &mut [V::Array],
 ) {
     let vectors = shape.vectors();
-    let (half, centre) = interval(shape, width, m, y, z, sums);
+    let (half, centre) = interval(shape, width, m, holes, y, z, sums);
     let slope = vectors.one() / half;
     for (z, y) in z.iter_mut().zip(y.iter()) {
         let first = (-centre).mul_add(vectors.load(y), vectors.load(z)) * slope;
@@ -206,14 +221,27 @@ fn interval<V: Vector>(
     shape: impl Shape<V>,
     width: usize,
     m: &[V::Array],
+    holes: Option<Holes<V>>,
     q: &[V::Array],
     y: &[V::Array],
     sums: &mut [V::Array],
 ) -> (V, V) {
     let vectors = shape.vectors();
     let zero = vectors.zero();
-    let left = (shape.n() - width).max(1) as f64;
-    let share = vectors.number(1.0 / left);
+    // Of how many there are beside those of Q.
+    let left = |assets: f64| (assets - width as f64).max(1.0);
+    let share = |assets: f64| 1.0 / left(assets);
+    let spread = |assets: f64| SPREAD.mul_add(-5.0 / left(assets), SPREAD).max(0.0);
+    let (share, spread) = match holes {
+        None => {
+            let n = shape.n() as f64;
+            (vectors.number(share(n)), vectors.number(spread(n)))
+        }
+        Some(holes) => (
+            holes.by_assets(vectors, share),
+            holes.by_assets(vectors, spread),
+        ),
+    };
     for (row, sum) in sums.iter_mut().enumerate() {
         shape.diagonal(m, row).store_array(sum);
     }
@@ -231,7 +259,7 @@ fn interval<V: Vector>(
     let mean = (trace - found) * share;
     let square = (square - found_square) * share;
     let deviation = (-mean).mul_add(mean, square).max(zero).sqrt();
-    let spread = deviation * vectors.number(SPREAD.mul_add(-5.0 / left, SPREAD).max(0.0));
+    let spread = deviation * spread;
     // Not so small that powers of the largest eigenvalue would drown all others.
     let least = found_square.sqrt() * vectors.number(1.0 / 200.0);
     // Twice its reciprocal is finite.

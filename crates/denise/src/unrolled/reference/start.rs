@@ -10,14 +10,15 @@ use nalgebra::{DMatrix, DVector};
 /// A column of which less than the root of this is left counts as parallel to those before it.
 const PARALLEL: f64 = 1e-18;
 
-/// U₀ of rank at most `k` for a symmetric M.
-pub fn start(m: &DMatrix<f64>, k: usize) -> DMatrix<f64> {
+/// U₀ of rank at most `k` for a symmetric M. `there` is 1 for the assets that count, and 0 for those of which nothing is
+/// known, whose rows are zero.
+pub fn start(m: &DMatrix<f64>, k: usize, there: &DVector<f64>) -> DMatrix<f64> {
     let n = m.nrows();
     let width = (k + EXTRA).min(n);
-    let q = orthonormalise(m * directions(m, width));
+    let q = orthonormalise(m * directions(m, width, there));
     let y = m * &q;
     // Twice, since the filter leaves columns nearly parallel.
-    let q = orthonormalise(orthonormalise(filter(m, q, &y)));
+    let q = orthonormalise(orthonormalise(filter(m, q, &y, there.sum())));
     let y = m * &q;
     // M is symmetric, and so is the core but for rounding; its lower triangle is read.
     let mut core = q.transpose() * &y;
@@ -33,13 +34,14 @@ pub fn start(m: &DMatrix<f64>, k: usize) -> DMatrix<f64> {
 
 /// Chebyshev polynomials of what sets the rows of M apart, their sums. A little of Ω is added, for matrices in which
 /// rows cannot be told apart.
-fn directions(m: &DMatrix<f64>, width: usize) -> DMatrix<f64> {
+fn directions(m: &DMatrix<f64>, width: usize, there: &DVector<f64>) -> DMatrix<f64> {
     let n = m.nrows();
+    let assets = there.sum().max(1.0);
     let sums = m.column_sum();
     // Differences that may be roundings do not count.
-    let rounding = 1e-10 * sums.norm_squared() / n as f64;
-    let sums = sums.add_scalar(-sums.mean());
-    let variance = sums.norm_squared() / n as f64;
+    let rounding = 1e-10 * sums.norm_squared() / assets;
+    let sums = &sums - there * (sums.sum() / assets);
+    let variance = sums.norm_squared() / assets;
     let place = sums.map(|x| x / (x * x + variance + rounding + f64::MIN_POSITIVE).sqrt());
     let omega = DMatrix::from_row_iterator(n, width, omega(n, width));
     let mut polynomials = vec![DVector::from_element(n, 1.0), place.clone()];
@@ -72,10 +74,9 @@ fn orthonormalise(mut y: DMatrix<f64>) -> DMatrix<f64> {
 
 /// The Chebyshev polynomial of degree three of M, times Q; Y is M Q. It is small where the eigenvalues are that Q has
 /// not found, and grows fast above them.
-fn filter(m: &DMatrix<f64>, q: DMatrix<f64>, y: &DMatrix<f64>) -> DMatrix<f64> {
-    let (n, width) = q.shape();
+fn filter(m: &DMatrix<f64>, q: DMatrix<f64>, y: &DMatrix<f64>, assets: f64) -> DMatrix<f64> {
     // Mean and standard deviation of the eigenvalues that are left.
-    let left = (n - width).max(1) as f64;
+    let left = (assets - q.ncols() as f64).max(1.0);
     let mean = (m.trace() - q.dot(y)) / left;
     let square = (m.norm_squared() - y.norm_squared()) / left;
     let deviation = (square - mean * mean).max(0.0).sqrt();
