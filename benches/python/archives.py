@@ -67,7 +67,8 @@ def in_turns(ways: dict[str, Callable[[], int]], turns: int) -> dict[str, list[f
             count = way()
             if turn:
                 rates[name].append(count / (time.perf_counter() - began))
-        print(f"turn {turn} of {turns}", file=sys.stderr)
+        last = ", ".join(f"{values[-1]:,.0f}" for values in rates.values() if values)
+        print(f"turn {turn} of {turns}: {last}", file=sys.stderr)
     return rates
 
 
@@ -146,7 +147,7 @@ def to_parquet(clients: dict[str, Client], source: Path, folder: Path) -> dict[s
 def table(folder: Path, windows: int, turns: int) -> None:
     """Print both tables."""
     source = folder / "prices.parquet"
-    make(source, windows, 50, 25_000)
+    make(source, windows, 50, 10_000)
     rng = np.random.default_rng(1)
     X = np.diff(np.log(prices(rng, 50_101)), axis=0)
     some = np.stack([np.corrcoef(X[at : at + WINDOW].T) for at in range(0, 50_000, 10)])
@@ -169,7 +170,7 @@ def main() -> None:
     made.add_argument("--universes", type=int, default=100)
     made.add_argument("--row-group", type=int, default=25_000)
     measured = commands.add_parser("table", help="measure")
-    measured.add_argument("--windows", type=int, default=400_000)
+    measured.add_argument("--windows", type=int, default=200_000)
     measured.add_argument("--turns", type=int, default=5)
     given = parser.parse_args()
     if given.command == "make":

@@ -3,7 +3,7 @@
     python benches/python/estimators.py tests/data/sp500/sp500_dataset.csv.gz tests/data/panels/stocks74.csv.gz
 
 prints the figures of bindings/python/docs/estimators.md as Markdown: which half-life is the best, what skfolio's
-referee says, and the section Following. It runs on one core and needs bindings/python/requirements-estimators.txt.
+referee says, and the section Following. It runs on one core and needs bindings/python/requirements-test.txt.
 Half-lives are compared on the first 60 % of the days; all other figures are of the last 40 %.
 """
 

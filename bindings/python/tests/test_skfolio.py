@@ -424,5 +424,5 @@ def test_the_page_about_estimators(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_version_is_the_pinned_one() -> None:
-    text = (Path(__file__).parents[1] / "requirements-estimators.txt").read_text()
+    text = (Path(__file__).parents[1] / "requirements-test.txt").read_text()
     assert f"skfolio=={skfolio.__version__}\n" in text

@@ -449,5 +449,5 @@ def test_bad_data_are_refused(returns: Floats) -> None:
 
 
 def test_version_is_the_pinned_one() -> None:
-    text = (Path(__file__).parents[1] / "requirements-estimators.txt").read_text()
+    text = (Path(__file__).parents[1] / "requirements-test.txt").read_text()
     assert f"scikit-learn=={sklearn.__version__}\n" in text

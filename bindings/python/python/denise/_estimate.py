@@ -242,7 +242,7 @@ class Estimate:
             self._largest = self._rank(m)
         u = np.zeros((len(m), self._largest))
         report = None
-        # Assets of which nothing is known would change the split of the others, so they are left out.
+        # Assets of which nothing is known are left out: k must be less than the number of the others.
         k = min(self._largest, int(here.sum()) - 1)
         if k > 0:
             part = self._follow(_Part(here, m[np.ix_(here, here)], k))
