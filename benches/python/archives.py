@@ -119,17 +119,18 @@ def _copy(M: npt.NDArray[Any], block_info: Any = None) -> npt.NDArray[Any]:
 
 def to_parquet(clients: dict[str, Client], source: Path, folder: Path) -> dict[str, Callable[[], int]]:
     """Return ways from a table of prices to an archive."""
+    count = 4000  # days of the first universe
 
     def loop() -> int:
-        table = pq.read_table(source, columns=["date", *NAMES]).slice(0, 5000 + WINDOW)
+        table = pq.read_table(source, columns=["date", *NAMES]).slice(0, count + WINDOW)
         days = np.column_stack([table[name].to_numpy() for name in NAMES])
         daily = days[1:] / days[:-1] - 1
         rows = []
-        for at in range(5000):
+        for at in range(count):
             sigma = denise.covariance(np.corrcoef(daily[at : at + WINDOW].T))
             rows.append({"date": table["date"][at + WINDOW].as_py(), "U": sigma.loadings.ravel(), "d": sigma.specific})
         pq.write_table(pa.Table.from_pylist(rows), folder / "loop.parquet")
-        return len(rows)
+        return count
 
     def archive(**who: Any) -> Callable[[], int]:
         def way() -> int:

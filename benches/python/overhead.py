@@ -20,30 +20,14 @@ import numpy as np
 import denise
 
 
-class Options(ctypes.Structure):
-    """denise_options of denise.h."""
-
-    _fields_ = [
-        ("struct_size", ctypes.c_size_t),
-        ("n", ctypes.c_uint32),
-        ("k", ctypes.c_uint32),
-        ("max_concurrency", ctypes.c_uint32),
-        ("threads", ctypes.c_uint32),
-        ("flags", ctypes.c_uint32),
-        ("message", ctypes.c_char_p),
-        ("message_size", ctypes.c_size_t),
-    ]
-
-
 class Loop:
     """The same calls from C."""
 
-    def __init__(self, path: str, n: int, k: int) -> None:
+    def __init__(self, path: str) -> None:
         self.c = ctypes.CDLL(path)
-        options, self.model = Options(), ctypes.c_void_p()
-        self.c.denise_options_init(ctypes.byref(options), ctypes.c_size_t(ctypes.sizeof(options)))
-        options.n, options.k = n, k
-        if self.c.denise_load(None, ctypes.byref(options), ctypes.byref(self.model)) != 0:
+        self.model = ctypes.c_void_p()
+        # By default for n = 20 and k = 3.
+        if self.c.denise_load(None, None, ctypes.byref(self.model)) != 0:
             raise SystemExit("denise_load failed")
 
     def prepare(self, M: Any) -> Any:
@@ -121,7 +105,7 @@ def main() -> None:
     prices = np.loadtxt(given.prices, delimiter=",", skiprows=1, usecols=range(1, 21))
     returns = prices[1:] / prices[:-1] - 1
     windows = np.stack([np.corrcoef(returns[start : start + 100].T) for start in range(0, len(returns) - 100, 5)])
-    loop = Loop(given.loop, 20, 3)
+    loop = Loop(given.loop)
     figures: dict[str, Any] = {}
     for dtype in (np.float32, np.float64):
         one = np.ascontiguousarray(windows[700], dtype=dtype)

@@ -76,14 +76,7 @@ pub(crate) fn decompose<'py>(
     check_finite: Switch,
     out: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Decomposition> {
-    let kind = Kind {
-        k: k.at_least("k", 1)?,
-        correlation: correlation.named("correlation")?,
-        missing: missing.named("missing")?,
-        careful: careful.named("careful")?,
-        threads: threads.at_least("threads", 1)?,
-        half_weights: false,
-    };
+    let kind = kind(Some(k), correlation, missing, careful, threads, OFF)?;
     let wish = Wish {
         u: u.named("u")?,
         check_finite: check_finite.named("check_finite")?,
@@ -141,14 +134,7 @@ pub(crate) fn make_covariance(
     threads: Whole,
     check_finite: Switch,
 ) -> PyResult<Covariance> {
-    let kind = Kind {
-        k: k.at_least("k", 1)?,
-        correlation: correlation.named("correlation")?,
-        missing: missing.named("missing")?,
-        careful: careful.named("careful")?,
-        threads: threads.at_least("threads", 1)?,
-        half_weights: false,
-    };
+    let kind = kind(Some(k), correlation, missing, careful, threads, OFF)?;
     let floor = arguments::floor(floor)?;
     covariance::split(
         M,
@@ -208,14 +194,7 @@ impl Model {
         threads: Whole,
         half_weights: Switch,
     ) -> PyResult<Model> {
-        let kind = Kind {
-            k: k.map(|k| k.at_least("k", 1)).transpose()?.unwrap_or(0),
-            correlation: correlation.named("correlation")?,
-            missing: missing.named("missing")?,
-            careful: careful.named("careful")?,
-            threads: threads.at_least("threads", 1)?,
-            half_weights: half_weights.named("half_weights")?,
-        };
+        let kind = kind(k, correlation, missing, careful, threads, half_weights)?;
         let bytes = file.map(read).transpose()?;
         let network = bytes
             .as_ref()
@@ -364,6 +343,25 @@ impl Model {
             .into_pyobject(py)
             .map(Bound::into_any)
     }
+}
+
+/// What a network is made for; without k, the network's own.
+fn kind(
+    k: Option<Whole>,
+    correlation: Switch,
+    missing: Switch,
+    careful: Switch,
+    threads: Whole,
+    half_weights: Switch,
+) -> PyResult<Kind> {
+    Ok(Kind {
+        k: k.map(|k| k.at_least("k", 1)).transpose()?.unwrap_or(0),
+        correlation: correlation.named("correlation")?,
+        missing: missing.named("missing")?,
+        careful: careful.named("careful")?,
+        threads: threads.at_least("threads", 1)?,
+        half_weights: half_weights.named("half_weights")?,
+    })
 }
 
 /// A model from its file and options.

@@ -134,34 +134,18 @@ def test_a_result_can_be_pickled_and_shown(windows: Any) -> None:
     assert denise.Decomposition[int].__origin__ is denise.Decomposition
 
 
-class Options(ctypes.Structure):
-    """denise_options of denise.h."""
-
-    _fields_ = [
-        ("struct_size", ctypes.c_size_t),
-        ("n", ctypes.c_uint32),
-        ("k", ctypes.c_uint32),
-        ("max_concurrency", ctypes.c_uint32),
-        ("threads", ctypes.c_uint32),
-        ("flags", ctypes.c_uint32),
-        ("message", ctypes.c_char_p),
-        ("message_size", ctypes.c_size_t),
-    ]
-
-
 @pytest.mark.skipif("DENISE_LIBRARY" not in os.environ, reason="DENISE_LIBRARY names no libdenise.so")
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_the_bits_are_those_of_the_c_library(windows: Any, dtype: Any) -> None:
     c = ctypes.CDLL(os.environ["DENISE_LIBRARY"])
-    options, model = Options(), ctypes.c_void_p()
-    c.denise_options_init(ctypes.byref(options), ctypes.c_size_t(ctypes.sizeof(options)))
-    options.n, options.k = 20, 4
-    assert c.denise_load(None, ctypes.byref(options), ctypes.byref(model)) == 0
+    model = ctypes.c_void_p()
+    # By default for n = 20 and k = 3.
+    assert c.denise_load(None, None, ctypes.byref(model)) == 0
     M = np.ascontiguousarray(windows, dtype=dtype)
-    U, L, S = np.empty((len(M), 20, 4), dtype), np.empty_like(M), np.empty_like(M)
+    U, L, S = np.empty((len(M), 20, 3), dtype), np.empty_like(M), np.empty_like(M)
     call = c.denise_decompose_batch if dtype is np.float32 else c.denise_decompose_batch_f64
     pointers = [ctypes.c_void_p(x.ctypes.data) for x in (M, U, L, S)]
     assert call(model, ctypes.c_size_t(len(M)), *pointers, None) == 0
     c.denise_free(model)
-    result = denise.decompose(M, k=4, u=True)
+    result = denise.decompose(M, u=True)
     assert same(result.low_rank, L) and same(result.sparse, S) and same(result.loadings, U)

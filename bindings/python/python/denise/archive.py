@@ -269,8 +269,9 @@ def _results(planned: Sequence[Task], workers: int, client: Client | None) -> It
         # Not pure: a part may have been removed since the same task was done.
         futures = dask.map(make, planned, pure=False)
         try:
-            for _, part in _distributed().as_completed(futures, with_results=True):
-                yield part
+            # Not with_results: an error on the way of a result would then wait for ever, and here it is raised.
+            for future in _distributed().as_completed(futures):
+                yield future.result()
         finally:
             dask.cancel(futures)
     elif workers == 1:
