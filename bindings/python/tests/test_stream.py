@@ -141,3 +141,17 @@ def test_wrong_arguments_are_named(returns: Any) -> None:
     stream.reset()
     assert stream.save() == state
     assert (stream.n, stream.k, stream.streams) == (20, 3, 1) and "half_life=60" in repr(stream)
+
+
+def test_an_asset_that_is_not_there_changes_nothing(returns: Any) -> None:
+    """Not listed yet, at first; then the split is that of all."""
+    R = returns[:300].copy()
+    wide = np.column_stack([R, np.full((300, 2), np.nan)])
+    alone = denise.Stream(20, window=60).replay(R).low_rank
+    among = denise.Stream(22, window=60).replay(wide).low_rank
+    assert np.all(among[10:, 20:] == 0)
+    assert np.allclose(among[10:, :20, :20], alone[10:], rtol=1e-8, atol=1e-12)
+    wide[150:, 20] = returns[150:300, 3]
+    listed = denise.Stream(22, window=60).replay(wide).low_rank
+    assert same(listed[10:150], among[10:150])
+    assert np.all(listed[-1, 20, :20] != 0) and np.all(listed[-1, 21] == 0)

@@ -245,7 +245,7 @@ fn layer<V: Vector>(
             let a = &mut a[..shape.rows() * triangle(k)];
             let mut size = shape.mean(norms);
             if let Some(holes) = holes {
-                size = size * holes.stretch(shape);
+                size *= holes.stretch(shape);
             }
             let influence = influence(shape, layer, mean, size);
             let limit = size.min(vectors.number(RMS_LIMIT * RMS_LIMIT));

@@ -92,7 +92,7 @@ fn directions<V: Vector>(
     shape.spread(1, first, ones);
     shape.spread(width, omega, x);
     if let Some((holes, known)) = there {
-        share = share * holes.stretch(shape);
+        share *= holes.stretch(shape);
         shape.multiply(1, known, ones, sums);
         for (one, count) in ones.iter_mut().zip(sums.iter()) {
             let some = vectors.load(count).min(vectors.one());
