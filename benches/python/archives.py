@@ -98,7 +98,9 @@ def in_memory(clients: dict[str, Client], M: npt.NDArray[Any]) -> dict[str, Call
     def on_dask(client: Client) -> Callable[[], int]:
         # The matrices are on the workers, as if they had read them.
         chunks = ((len(M) // 20,) * 20, (ASSETS,), (ASSETS,))
-        lazy = client.persist(da.map_blocks(_copy, client.scatter(M[: len(M) // 20]), chunks=chunks, dtype=M.dtype))
+        lazy = client.persist(
+            da.map_blocks(_copy, client.scatter(M[: len(M) // 20], broadcast=True), chunks=chunks, dtype=M.dtype)
+        )
         wait(lazy)
 
         def way() -> int:
@@ -155,7 +157,7 @@ def table(folder: Path, windows: int, turns: int) -> None:
     with ExitStack() as stack:
         clients = {}
         for name, count in (("a Dask cluster of 1 worker", 1), ("a Dask cluster of 2 workers", 2)):
-            cluster = LocalCluster(count, threads_per_worker=1, processes=True, dashboard_address=None)
+            cluster = LocalCluster(n_workers=count, threads_per_worker=1, processes=True, dashboard_address=None)
             clients[name] = stack.enter_context(Client(stack.enter_context(cluster)))
         for ways in (in_memory(clients, np.tile(some, (20, 1, 1))), to_parquet(clients, source, folder)):
             print(markdown(in_turns(ways, turns)), flush=True)

@@ -159,11 +159,7 @@ def _sums(rows: Floats, first: Indices, second: Indices, together: int, window: 
     total, product, factor = np.zeros((3, len(first), groups))
 
     def add(row: int) -> None:
-        # "clip" lets NumPy write to `out` directly; no index is out of range.
-        np.take(rows[row], first, axis=0, out=product, mode="clip")
-        np.take(rows[row], second, axis=0, out=factor, mode="clip")
-        np.multiply(product, factor, out=product)
-        np.add(total, product, out=total)
+        np.add(total, _outer(rows[row], first, second, product, factor), out=total)
 
     for row in range(window - 1, together - 2, -1):  # the core
         add(row)
@@ -198,20 +194,27 @@ def _complete(rows: Floats, together: int, window: int, covariance: bool) -> tup
     entries, totals = sums[:, : len(i)], sums[:, len(i) :]
     diagonal = np.flatnonzero(i == j)
     unsafe = np.empty((together, rows.shape[2]), dtype=np.bool_)
+    product, factor = np.empty((2, len(i), rows.shape[2]))
     for at in range(together):  # a part at a time, while it is in the cache
-        entry, mean = entries[at], totals[at] / np.sqrt(window)
+        entry, means = entries[at], totals[at] / np.sqrt(window)
         squares = entry[diagonal]
-        entry -= np.take(mean, i, axis=0) * np.take(mean, j, axis=0)
+        entry -= _outer(means, i, j, product, factor)
         variances = entry[diagonal]
         unsafe[at] = (variances <= _CANCELLED * squares).any(axis=0)
         if covariance:
             entry /= window - 1
         else:
             with np.errstate(invalid="ignore", divide="ignore"):
-                scales = 1.0 / np.sqrt(variances)
-                entry *= np.take(scales, i, axis=0) * np.take(scales, j, axis=0)
+                entry *= _outer(1.0 / np.sqrt(variances), i, j, product, factor)
             entry[diagonal] = 1.0
     return entries, unsafe.T.reshape(-1)
+
+
+def _outer(rows: Floats, i: Indices, j: Indices, product: Floats, factor: Floats) -> Floats:
+    """Multiply rows i and j, in memory that is there: to get some from the system costs more than the products."""
+    np.take(rows, i, axis=0, out=product, mode="clip")  # "clip" lets NumPy write to `out` directly
+    np.take(rows, j, axis=0, out=factor, mode="clip")
+    return np.multiply(product, factor, out=product)
 
 
 def _pairwise(rows: Floats, together: int, window: int, covariance: bool, least: int) -> tuple[Floats, Flags]:
@@ -246,8 +249,9 @@ def _matrices(entries: Floats, n: int) -> Floats:
     i, j = np.tril_indices(n)
     place[i, j] = place[j, i] = np.arange(pairs)
     M = np.empty((groups, together, n * n))
+    square = np.empty((n * n, groups))
     for at in range(together):
-        M[:, at] = np.take(entries[at], place.ravel(), axis=0).T
+        M[:, at] = np.take(entries[at], place.ravel(), axis=0, out=square, mode="clip").T
     return M.reshape(groups * together, n, n)
 
 
