@@ -95,6 +95,14 @@ impl Graph {
         match &self.fixed {
             None => u,
             Some(fixed) => {
+                // What learns are mending layers: where nothing is to be mended, the start stays as it is.
+                let u = match &m.known {
+                    None => u,
+                    Some(known) => {
+                        let start = batch.start.clone();
+                        start.clone() + (u - start) * known.gaps.clone()
+                    }
+                };
                 let start = State::start(u);
                 self.run(&m, start, &fixed.curvatures, &fixed.weights).u
             }
@@ -277,6 +285,8 @@ struct Known {
     nothing: Tensor<3>,
     /// How many rows there are of which something is, at least one, B×1×1.
     live: Tensor<3>,
+    /// 1 if something between these is not known, B×1×1.
+    gaps: Tensor<3>,
     /// How many pairs i ≠ j are, B×1×1.
     count: Tensor<3>,
 }
@@ -298,10 +308,13 @@ impl Matrices {
             let variances = (entries.clone() * eye.clone()).sum_dim(1);
             let pairs = entries.clone() - entries.clone() * eye;
             let nothing = entries.clone().sum_dim(1).lower_elem(0.5).float();
+            let live = (-total(nothing.clone()))
+                .add_scalar(n as f64)
+                .clamp_min(1.0);
+            let between = live.clone() * live.clone() - total(entries.clone());
             Known {
-                live: (-total(nothing.clone()))
-                    .add_scalar(n as f64)
-                    .clamp_min(1.0),
+                gaps: between.greater_elem(0.5).float(),
+                live,
                 nothing,
                 count: total(pairs.clone()).clamp_min(1.0),
                 pairs,
