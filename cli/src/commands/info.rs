@@ -64,7 +64,7 @@ pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
                 serde_json::json!({
                     "curvature": format!("{:?}", x.curvature).to_lowercase(),
                     "alpha": x.alpha, "beta": x.beta, "gamma": x.gamma, "delta": x.delta,
-                    "sigma": x.sigma, "eta": x.eta, "mu": x.mu,
+                    "sigma": x.sigma, "eta": x.eta, "mu": x.mu, "nu": x.nu,
                 })
             });
             each.collect()
@@ -91,10 +91,10 @@ pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
 }
 
 fn print_layers(layers: &[Layer]) {
-    println!("layer  curvature    alpha      beta       gamma      delta      sigma   eta     mu");
+    println!("layer  curvature    alpha      beta       gamma      delta      sigma   eta     mu      nu");
     for (t, x) in layers.iter().enumerate() {
         println!(
-            "{:>5}  {:<9}  {:<9.3e}  {:<9.3e}  {:<9.3e}  {:<9.3e}  {:.3}  {:>6.3}  {:>6.3}",
+            "{:>5}  {:<9}  {:<9.3e}  {:<9.3e}  {:<9.3e}  {:<9.3e}  {:.3}  {:>6.3}  {:>6.3}  {:>6.3}",
             t + 1,
             format!("{:?}", x.curvature).to_lowercase(),
             x.alpha,
@@ -103,7 +103,8 @@ fn print_layers(layers: &[Layer]) {
             x.delta,
             x.sigma,
             x.eta,
-            x.mu
+            x.mu,
+            x.nu
         );
     }
 }

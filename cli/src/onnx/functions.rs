@@ -11,7 +11,8 @@ use super::{balance, start};
 use denise::unrolled::{Curvature, LEAST_THRESHOLD, RIDGE, RMS_LIMIT};
 
 /// The weights of a layer, attributes of its node.
-pub(super) const WEIGHTS: [&str; 7] = ["alpha", "beta", "gamma", "delta", "sigma", "eta", "mu"];
+pub(super) const WEIGHTS: [&str; 8] =
+    ["alpha", "beta", "gamma", "delta", "sigma", "eta", "mu", "nu"];
 
 /// The function that a layer calls.
 pub(super) fn layer_name(curvature: Curvature) -> &'static str {
@@ -155,7 +156,7 @@ fn solve(k: usize) -> Function {
 /// One layer: a damped step of iteratively reweighted least squares, row by row.
 fn layer(n: usize, k: usize, curvature: Curvature) -> Function {
     let mut b = Body::default();
-    let [alpha, beta, gamma, delta, sigma, eta, mu] = WEIGHTS.map(|name| b.attribute(name));
+    let [alpha, beta, gamma, delta, sigma, eta, mu, nu] = WEIGHTS.map(|name| b.attribute(name));
     let across = b.transpose("U");
     let low = b.matmul("U", &across);
     let r = b.sub("N", &low);
@@ -184,10 +185,10 @@ fn layer(n: usize, k: usize, curvature: Curvature) -> Function {
     let right = b.matmul(&c, "U");
 
     // The step d of every row.
+    let gram = b.matmul(&across, "U");
+    let gram = b.unsqueeze(&gram, -3);
     match curvature {
         Curvature::Shared => {
-            let gram = b.matmul(&across, "U");
-            let gram = b.unsqueeze(&gram, -3);
             // The row's mean weight is a factor of its whole system. It may be zero, and then b_i is too.
             let total = b.sum(&w, &[2]);
             let mean = b.times(&total, 1.0 / n as f64);
@@ -215,8 +216,16 @@ fn layer(n: usize, k: usize, curvature: Curvature) -> Function {
     let length = b.sum(&d_square, &[2]);
     let length = b.add(&limit, &length);
     let damping = b.div(&limit, &length);
-    let damping = b.mul(&eta, &damping);
-    let step = b.mul(&damping, "D");
+    let d = b.mul(&damping, "D");
+    // Its part within the span of U's columns.
+    let d_across = b.transpose(&d);
+    let within = b.matmul(&d_across, "U");
+    b.call("Solve", &[&gram, &within], &["C"], Vec::new());
+    let c_across = b.transpose("C");
+    let within = b.matmul("U", &c_across);
+    let within = b.mul(&nu, &within);
+    let step = b.mul(&eta, &d);
+    let step = b.add(&step, &within);
     let moved = b.add("U", &step);
     let momentum = b.sub("U", "V");
     let momentum = b.mul(&mu, &momentum);

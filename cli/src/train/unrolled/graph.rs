@@ -12,7 +12,7 @@ use denise::unrolled::{Curvature, Layer, RIDGE, RMS_LIMIT};
 const TINY: f64 = f32::MIN_POSITIVE as f64;
 
 /// Number of weights in a layer, in the order of [`denise::unrolled::Layer`]'s fields.
-pub const WEIGHTS: usize = 7;
+pub const WEIGHTS: usize = 8;
 
 /// Constants of one size of matrix.
 pub struct Graph {
@@ -142,7 +142,7 @@ impl Graph {
         curvature: Curvature,
         weight: impl Fn(usize) -> Tensor<3>,
     ) -> State {
-        let [alpha, beta, gamma, delta, sigma, eta, mu] = core::array::from_fn(weight);
+        let [alpha, beta, gamma, delta, sigma, eta, mu, nu] = core::array::from_fn(weight);
         let State { u, mean } = state;
         let n = self.n as f64;
         let squares = u.clone() * u.clone();
@@ -176,6 +176,7 @@ impl Graph {
         let b = u.clone().matmul(w.clone() * r.clone())
             + u.clone() * (beyond.clone() * diagonal.clone());
         let products = self.products(u);
+        let gram = products.clone().sum_dim(2);
         let nothing = m.known.as_ref().map(|known| known.nothing.clone());
         let d = match curvature {
             // W is symmetric.
@@ -188,15 +189,17 @@ impl Graph {
                 if let Some(nothing) = nothing {
                     weight = weight + nothing;
                 }
-                self.solve(&products.sum_dim(2), b, None) / weight
+                self.solve(&gram, b, None) / weight
             }
         };
         let limit = size
             .clamp_max(RMS_LIMIT * RMS_LIMIT)
             .mul_scalar(16.0)
             .add_scalar(TINY);
-        let damping = limit.clone() / ((d.clone() * d.clone()).sum_dim(1) + limit);
-        let mut next = u.clone() + d * (damping * eta);
+        let d = d.clone() * (limit.clone() / ((d.clone() * d).sum_dim(1) + limit));
+        let within = self.solve(&gram, u.clone().matmul(d.clone().swap_dims(1, 2)), None);
+        let within = within.swap_dims(1, 2).matmul(u.clone());
+        let mut next = u.clone() + d * eta + within * nu;
         if let Some(momentum) = momentum {
             next = next + momentum * mu;
         }

@@ -22,6 +22,7 @@ pub fn free(layer: &Layer) -> Free {
         (sigma / (1.0 - sigma)).ln(),
         layer.eta,
         layer.mu,
+        layer.nu,
     ]
 }
 
@@ -33,6 +34,7 @@ pub fn confine(free: &mut Free) {
     free[4] = free[4].clamp(-12.0, 12.0);
     free[5] = free[5].clamp(-3.9, 3.9);
     free[6] = free[6].clamp(-0.89, 0.89);
+    free[7] = free[7].clamp(-3.9, 3.9);
 }
 
 /// The layer that they stand for.
@@ -46,6 +48,7 @@ pub fn layer(curvature: Curvature, free: &Free) -> Layer {
         sigma: 1.0 / (1.0 + (-free[4]).exp()),
         eta: free[5],
         mu: free[6],
+        nu: free[7],
     }
 }
 
@@ -79,6 +82,8 @@ pub fn initial(layers: usize, shared: usize) -> Vec<Layer> {
                 sigma: 0.5,
                 eta: if t == 0 { 0.7 } else { 1.0 },
                 mu: 0.1,
+                // Half of what eta does: see `Layer`.
+                nu: -0.4,
             }
         })
         .collect()

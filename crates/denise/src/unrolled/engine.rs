@@ -152,13 +152,14 @@ impl<F: Real> Engine<F> {
                 sigma,
                 eta,
                 mu,
+                nu,
             } = *layer;
             let own = if curvature == Curvature::Own {
                 F::ONE
             } else {
                 F::ZERO
             };
-            [own, alpha, beta, gamma, delta, sigma, eta, mu]
+            [own, alpha, beta, gamma, delta, sigma, eta, mu, nu]
         });
         let correlation = [self.correlation as u8];
         let bytes = numbers.flat_map(|x| Into::<f64>::into(x).to_bits().to_le_bytes());

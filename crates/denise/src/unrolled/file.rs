@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `denise.topology` | `unrolled 2`; version 0.1 wrote `unrolled`, whose weights mean something else |
 //! | `denise.n`, `denise.k` | the sizes, in decimal |
-//! | `denise.layers` | one line per layer: `shared` or `own`, then the weights in the order of [`Layer`] |
+//! | `denise.layers` | one line per layer: `shared` or `own`, then the weights in the order of [`Layer`]; without the last one it is 0 |
 //! | `denise.mend` | likewise the layers that come first where entries are missing; may be left out |
 //! | `denise.follow` | likewise the layers that follow U from tick to tick of a stream; may be left out |
 //!
@@ -22,7 +22,7 @@ use core::cell::Cell;
 
 /// More than any network needs.
 const MAX_LAYERS: usize = 64;
-const WEIGHTS: usize = 7;
+const WEIGHTS: usize = 8;
 
 /// Fields of `ModelProto`.
 const IR_VERSION: u64 = 1;
@@ -167,13 +167,17 @@ fn layer(line: &str) -> Option<Layer> {
         _ => return None,
     };
     let mut weights = [0.0; WEIGHTS];
-    for weight in &mut weights {
+    let (last, first) = weights.split_last_mut()?;
+    for weight in first {
         *weight = words.next()?.parse().ok()?;
+    }
+    if let Some(word) = words.next() {
+        *last = word.parse().ok()?;
     }
     if words.next().is_some() {
         return None;
     }
-    let [alpha, beta, gamma, delta, sigma, eta, mu] = weights;
+    let [alpha, beta, gamma, delta, sigma, eta, mu, nu] = weights;
     Some(Layer {
         curvature,
         alpha,
@@ -183,6 +187,7 @@ fn layer(line: &str) -> Option<Layer> {
         sigma,
         eta,
         mu,
+        nu,
     })
 }
 

@@ -236,6 +236,7 @@ fn layer<V: Vector>(
                 trust,
                 norms,
                 g,
+                small,
                 known,
                 variances,
                 variances_known,
@@ -249,16 +250,14 @@ fn layer<V: Vector>(
             }
             let influence = influence(shape, layer, mean, size);
             let limit = size.min(vectors.number(RMS_LIMIT * RMS_LIMIT));
-            let step = Step {
-                eta: vectors.splat(layer.eta),
-                mu: vectors.splat(layer.mu),
-                limit: limit.mul_add(vectors.number(16.0), vectors.splat(V::Scalar::TINY)),
-            };
+            let limit = limit.mul_add(vectors.number(16.0), vectors.splat(V::Scalar::TINY));
             let mut own = None;
             if layer.curvature == Curvature::Own {
                 rows::products(vectors, k, u, p);
                 own = Some(&*p);
-            } else {
+            }
+            let within = layer.nu != V::Scalar::ZERO;
+            if own.is_none() || within {
                 shape.gram(k, u, u, g);
             }
             let terms = Terms {
@@ -290,10 +289,21 @@ fn layer<V: Vector>(
             };
             let mean = shape.mean(sums) * share;
             if own.is_some() {
-                rows::step_own(vectors, k, step, a, b, u, v, norms);
+                rows::damped_own(vectors, k, limit, a, b);
             } else {
-                rows::step_shared(vectors, k, shape.n(), step, g, trust, b, u, v, norms);
+                rows::damped_shared(vectors, k, shape.n(), limit, g, trust, b);
             }
+            let mut c = None;
+            if within {
+                shape.cross(k, u, b, small);
+                rows::within(vectors, k, vectors.splat(layer.nu), own.is_none(), g, small);
+                c = Some(&**small);
+            }
+            let step = Step {
+                eta: vectors.splat(layer.eta),
+                mu: vectors.splat(layer.mu),
+            };
+            rows::advance(vectors, k, step, b, c, u, v, norms);
             core::mem::swap(u, v);
             mean
         },

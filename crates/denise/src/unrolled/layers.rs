@@ -1,4 +1,4 @@
-//! What a layer has learnt: seven scalars, the same for every n and k; and how it solves for its step.
+//! What a layer has learnt: eight scalars, the same for every n and k; and how it solves for its step.
 
 use crate::simd::Real;
 
@@ -15,7 +15,7 @@ pub enum Curvature {
 /// The weights of one layer. See [`crate::unrolled::reference`] for what each does.
 ///
 /// `alpha` and `gamma` lie in [0, 100], `beta` and `delta` in [1e-20, 100], `sigma` in [0, 1], `eta` in
-/// [-4, 4] and `mu` in [-0.9, 0.9], which bounds every step; others are refused.
+/// [-4, 4], `mu` in [-0.9, 0.9] and `nu` in [-4, 4], which bounds every step; others are refused.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Layer<F = f64> {
     /// How the step is found.
@@ -34,14 +34,26 @@ pub struct Layer<F = f64> {
     pub eta: F,
     /// Momentum.
     pub mu: F,
+    /// How much is added of the part of the step that only changes U within the span of its columns. That part alone
+    /// moves L twice as far as it should, so this is negative; 0 does without.
+    pub nu: F,
 }
 
 impl Layer<f64> {
     /// The weights in the order of the fields.
-    pub fn weights(&self) -> [f64; 7] {
-        [
-            self.alpha, self.beta, self.gamma, self.delta, self.sigma, self.eta, self.mu,
-        ]
+    pub fn weights(&self) -> [f64; 8] {
+        let Layer {
+            curvature: _,
+            alpha,
+            beta,
+            gamma,
+            delta,
+            sigma,
+            eta,
+            mu,
+            nu,
+        } = *self;
+        [alpha, beta, gamma, delta, sigma, eta, mu, nu]
     }
 
     /// Whether every weight is in its range.
@@ -53,6 +65,7 @@ impl Layer<f64> {
             && (0.0..=1.0).contains(&self.sigma)
             && (-4.0..=4.0).contains(&self.eta)
             && (-0.9..=0.9).contains(&self.mu)
+            && (-4.0..=4.0).contains(&self.nu)
     }
 
     /// The same weights in another type.
@@ -66,6 +79,7 @@ impl Layer<f64> {
             sigma: F::from_f64(self.sigma),
             eta: F::from_f64(self.eta),
             mu: F::from_f64(self.mu),
+            nu: F::from_f64(self.nu),
         }
     }
 }
@@ -112,6 +126,7 @@ mod tests {
             assert!(!Layer { sigma: bad, ..good }.is_sound());
             assert!(!Layer { eta: bad, ..good }.is_sound());
             assert!(!Layer { mu: bad, ..good }.is_sound());
+            assert!(!Layer { nu: bad, ..good }.is_sound());
         }
         assert!(
             !Layer { beta: 0.0, ..good }.is_sound(),

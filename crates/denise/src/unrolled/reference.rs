@@ -308,7 +308,7 @@ fn step(
     let gram = u.transpose() * u;
     // A step is shortened smoothly, to at most twice the usual length of a row.
     let limit = 16.0 * size.min(RMS_LIMIT.powi(2)) + f64::MIN_POSITIVE;
-    let mut next = u.clone();
+    let mut d = DMatrix::zeros(n, k);
     for i in 0..n {
         let mut a = DMatrix::zeros(k, k);
         let mut b = DVector::zeros(k);
@@ -320,20 +320,25 @@ fn step(
         if layer.curvature == Curvature::Shared {
             a = w.row(i).sum() / live * &gram;
         }
-        let trace: f64 = a.trace();
-        let ridge = RIDGE * trace + f64::MIN_POSITIVE;
-        let factor = cholesky(&(a + DMatrix::identity(k, k) * ridge), 0.1 * RIDGE * trace);
-        let d = factor
-            .solve_lower_triangular(&b)
-            .and_then(|z| factor.tr_solve_lower_triangular(&z))
-            .unwrap_or_else(|| DVector::zeros(k));
-        let damping = limit / (limit + d.norm_squared());
-        for a in 0..k {
-            let momentum = u[(i, a)] - previous[(i, a)];
-            next[(i, a)] += layer.eta * damping * d[a] + layer.mu * momentum;
-        }
+        let step = solve(a, &DMatrix::from_columns(&[b]));
+        let damping = limit / (limit + step.norm_squared());
+        d.set_row(i, &(damping * step.column(0)).transpose());
     }
-    next
+    // To first order L moves by d Uᵀ + U dᵀ. Where d = U C, both say the same, and d is twice too long.
+    let within = u * solve(gram, &(u.transpose() * &d));
+    u + layer.eta * d + layer.nu * within + layer.mu * (u - previous)
+}
+
+/// X with (A + ridge·tr(A)·I) X = B.
+fn solve(a: DMatrix<f64>, b: &DMatrix<f64>) -> DMatrix<f64> {
+    let k = a.nrows();
+    let trace = a.trace();
+    let ridge = RIDGE * trace + f64::MIN_POSITIVE;
+    let factor = cholesky(&(a + DMatrix::identity(k, k) * ridge), 0.1 * RIDGE * trace);
+    factor
+        .solve_lower_triangular(b)
+        .and_then(|z| factor.tr_solve_lower_triangular(&z))
+        .unwrap_or_else(|| DMatrix::zeros(k, b.ncols()))
 }
 
 #[cfg(test)]

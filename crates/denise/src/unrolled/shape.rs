@@ -59,6 +59,8 @@ pub(super) trait Sums<V: Vector>: Layout<V> {
     fn sum(self, numbers: &[V::Array]) -> V;
     /// `g` = the lower triangle of xᵀ y, likewise, for two n×k factors.
     fn gram(self, k: usize, x: &[V::Array], y: &[V::Array], g: &mut [V::Array]);
+    /// `c` = yᵀ x, likewise, row by row.
+    fn cross(self, k: usize, x: &[V::Array], y: &[V::Array], c: &mut [V::Array]);
     /// Σ over the rows of x_ia y_ib, likewise, for factors with k columns.
     fn dot(self, k: usize, x: (&[V::Array], usize), y: (&[V::Array], usize)) -> V;
     /// Σ over all pairs j < i of a function of an entry: `term` takes the entry's place in a matrix and gives 0 for an

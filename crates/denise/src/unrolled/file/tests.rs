@@ -3,7 +3,7 @@
 use super::*;
 use denise_data::protobuf::{field, number};
 
-const LAYERS: &str = "shared 0.5 0.09 0.5 0.09 0.5 0.7 0.1\nown 0 1e-20 100 9e-6 1 -4 -0.9";
+const LAYERS: &str = "shared 0.5 0.09 0.5 0.09 0.5 0.7 0.1\nown 0 1e-20 100 9e-6 1 -4 -0.9 -0.25";
 
 fn entry(key: &str, value: &[u8]) -> Vec<u8> {
     field(
@@ -75,6 +75,7 @@ fn sizes_and_weights_are_read() {
             sigma: 0.5,
             eta: 0.7,
             mu: 0.1,
+            nu: 0.0,
         },
         Layer {
             curvature: Curvature::Own,
@@ -85,6 +86,7 @@ fn sizes_and_weights_are_read() {
             sigma: 1.0,
             eta: -4.0,
             mu: -0.9,
+            nu: -0.25,
         },
     ];
     assert_eq!((file.n, file.k), (20, 3));

@@ -3,7 +3,7 @@
 use super::{ENTRIES, Lanes, SIDE, place};
 use crate::simd::{Vector, Vectors};
 use crate::unrolled::partial::{PARTIAL_SUMS, fold};
-use crate::unrolled::rank::by_rank;
+use crate::unrolled::rank::{by_one, by_rank};
 use crate::unrolled::shape::Sums;
 use crate::unrolled::triangle::triangle;
 
@@ -37,6 +37,23 @@ impl<V: Vector> Sums<V> for Lanes<V> {
                     for b in 0..=a {
                         let dot = dot(self.vectors, k, (x, a), (y, b));
                         dot.store_array(&mut g[triangle(a) + b]);
+                    }
+                }
+            },
+        );
+    }
+
+    #[inline(never)]
+    fn cross(self, k: usize, x: &[V::Array], y: &[V::Array], c: &mut [V::Array]) {
+        by_one::<3, V>(
+            self.vectors,
+            k,
+            #[inline(always)]
+            move |k| {
+                for b in 0..k {
+                    for a in 0..k {
+                        let dot = dot(self.vectors, k, (x, a), (y, b));
+                        dot.store_array(&mut c[b * k + a]);
                     }
                 }
             },

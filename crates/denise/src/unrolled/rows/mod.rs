@@ -18,5 +18,5 @@ mod unmix;
 
 pub(super) use leading::leading;
 pub(super) use mix::mix;
-pub(super) use step::{Step, products, squares, step_own, step_shared};
+pub(super) use step::{Step, advance, damped_own, damped_shared, products, squares, within};
 pub(super) use unmix::unmix;

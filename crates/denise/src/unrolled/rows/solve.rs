@@ -36,17 +36,16 @@ pub(super) fn solve_own<V: Vector>(
     }
 }
 
-/// [`solve_own`] for A_i = w̄_i G, where `trust` holds n w̄_i; `g` becomes the factors of G.
+/// [`solve_own`] for A_i = w̄_i G, where `trust` holds n w̄_i and `g` the factors of G.
 #[inline(always)]
 pub(super) fn solve_shared<V: Vector>(
     vectors: Vectors<V>,
     k: usize,
     n: usize,
-    g: &mut [V::Array],
+    g: &[V::Array],
     trust: &[V::Array],
     b: &mut [V::Array],
 ) {
-    factor::<1, V>(vectors, k, g);
     let n = vectors.number(n as f64);
     let rows = b.len() / k;
     let mut i = 0;
@@ -67,6 +66,23 @@ pub(super) fn solve_shared<V: Vector>(
             (vectors.load(&b[e]) * scale).store_array(&mut b[e]);
         }
     }
+}
+
+/// [`factor`] for one matrix.
+#[inline(always)]
+pub(super) fn factor_one<V: Vector>(vectors: Vectors<V>, k: usize, a: &mut [V::Array]) {
+    factor::<1, V>(vectors, k, a);
+}
+
+/// Solves for one right-hand side with what [`factor_one`] gave: `b` becomes x.
+#[inline(always)]
+pub(super) fn resolve_one<V: Vector>(
+    vectors: Vectors<V>,
+    k: usize,
+    factors: &[V::Array],
+    b: &mut [V::Array],
+) {
+    resolve::<1, V>(vectors, k, (factors, 0), b);
 }
 
 /// A + ridge·tr(A)·I = L D Lᵀ for `ROWS` matrices, in place: L below the diagonal, the reciprocals of D on it.

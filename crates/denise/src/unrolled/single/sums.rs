@@ -3,7 +3,7 @@
 use super::{PANEL, Single, lane_numbers, panels};
 use crate::simd::{Real, Vector, Vectors};
 use crate::unrolled::partial::{PARTIAL_SUMS, fold};
-use crate::unrolled::rank::by_rank_to;
+use crate::unrolled::rank::{by_one, by_rank_to};
 use crate::unrolled::shape::{Layout, Sums};
 use crate::unrolled::triangle::triangle;
 use fearless_simd::Select;
@@ -30,6 +30,23 @@ impl<V: Vector> Sums<V> for Single<V> {
                     for b in 0..=a {
                         let dot = dot(vectors, k, (x, a), (y, b));
                         dot.store_array(&mut g[triangle(a) + b]);
+                    }
+                }
+            },
+        );
+    }
+
+    #[inline(never)]
+    fn cross(self, k: usize, x: &[V::Array], y: &[V::Array], c: &mut [V::Array]) {
+        by_one::<3, V>(
+            self.vectors,
+            k,
+            #[inline(always)]
+            move |k| {
+                for b in 0..k {
+                    for a in 0..k {
+                        let dot = dot(self.vectors, k, (x, a), (y, b));
+                        dot.store_array(&mut c[b * k + a]);
                     }
                 }
             },
