@@ -10,6 +10,7 @@ use denise::covariance::DEFAULT_FLOOR;
 use denise::{Error, File, Status};
 use pyo3::exceptions::{PyFileNotFoundError, PyTypeError};
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyBytes, PyDict};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -150,8 +151,9 @@ pub(crate) fn make_covariance(
 /// Parameters
 /// ----------
 /// file : path or bytes, optional
-///     An ONNX file that the program ``denise`` wrote, or a dense network of Keras or PyTorch. Without it, the network
-///     that is built in.
+///     An ONNX file that the program ``denise`` wrote, or a dense network of Keras or PyTorch. Or the name of a network
+///     that is built in: ``"fast"``, which takes two thirds of the time and is less accurate, or ``"default"``, which is
+///     used without it.
 /// k : int, optional
 ///     Largest rank of L; by default the network's own, which is 3 for the one built in.
 /// correlation, missing, careful, threads
@@ -169,8 +171,8 @@ pub(crate) fn make_covariance(
 pub(crate) struct Model {
     pub(crate) models: Models,
     pub(crate) kind: Kind,
-    /// The file, for whoever pickles it.
-    bytes: Option<Py<PyBytes>>,
+    /// The name of a network that is built in, or the bytes of a file, for whoever pickles it.
+    file: Option<Py<PyAny>>,
     /// That of a network that has a size of its own, and what the file was made for otherwise.
     own_n: usize,
     own_k: usize,
@@ -195,12 +197,13 @@ impl Model {
         half_weights: Switch,
     ) -> PyResult<Model> {
         let kind = kind(k, correlation, missing, careful, threads, half_weights)?;
-        let bytes = file.map(read).transpose()?;
-        let network = bytes
-            .as_ref()
-            .map(|bytes| py.detach(|| guard(|| File::read(bytes))))
-            .transpose()
-            .map_err(about_file)?;
+        let (file, network) = match file {
+            None => (None, None),
+            Some(file) => {
+                let (file, network) = read(file)?;
+                (Some(file), Some(network))
+            }
+        };
         let models = Models::new(network);
         // Options that do not fit the network are found now. 0 is the size that it was made for.
         let made = py.detach(|| models.make(0, kind)).map_err(|error| {
@@ -209,11 +212,10 @@ impl Model {
                 false => exception(error),
             }
         })?;
-        let bytes = bytes.map(|bytes| PyBytes::new(py, &bytes).unbind());
         Ok(Model {
             models,
             kind,
-            bytes,
+            file,
             own_n: made.n(),
             own_k: made.k(),
         })
@@ -337,7 +339,7 @@ impl Model {
         options.set_item("careful", own.kind.careful)?;
         options.set_item("threads", own.kind.threads)?;
         options.set_item("half_weights", own.kind.half_weights)?;
-        let file = own.bytes.as_ref().map(|bytes| bytes.bind(py));
+        let file = own.file.as_ref().map(|file| file.bind(py));
         let make = py.import("denise._denise")?.getattr("_model")?;
         (make, (file, options))
             .into_pyobject(py)
@@ -375,14 +377,31 @@ pub(crate) fn from_parts<'py>(
     kind.call((file,), Some(options))
 }
 
+/// A network from a name, a path or bytes; and its name or bytes.
+fn read(file: &Bound<'_, PyAny>) -> PyResult<(Py<PyAny>, File)> {
+    let py = file.py();
+    if let Some(named) = file
+        .extract::<PyBackedStr>()
+        .ok()
+        .and_then(|name| File::named(&name))
+    {
+        return Ok((file.clone().unbind(), named.map_err(exception)?));
+    }
+    let bytes = bytes(file)?;
+    let network = py
+        .detach(|| guard(|| File::read(&bytes)))
+        .map_err(about_file)?;
+    Ok((PyBytes::new(py, &bytes).into_any().unbind(), network))
+}
+
 /// The bytes of a file, or the bytes that were given.
-fn read(file: &Bound<'_, PyAny>) -> PyResult<Arc<[u8]>> {
+fn bytes(file: &Bound<'_, PyAny>) -> PyResult<Arc<[u8]>> {
     if let Ok(bytes) = file.cast::<PyBytes>() {
         return Ok(bytes.as_bytes().into());
     }
     let path: PathBuf = file.extract().map_err(|_| {
         PyTypeError::new_err(
-            "file: must be a path, or the bytes of a file, or None for the network built in",
+            "file: must be a path, the bytes of a file, a name such as \"fast\", or None for the network built in",
         )
     })?;
     if !path.exists() {

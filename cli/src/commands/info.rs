@@ -10,7 +10,7 @@ use std::path::PathBuf;
 /// Options of `denise info`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// A model file; without it, the network built into the library.
+    /// A model file, or the name of a network that is built in: "fast", or "default", which is used without this.
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
     /// Print JSON.
@@ -91,7 +91,9 @@ pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
 }
 
 fn print_layers(layers: &[Layer]) {
-    println!("layer  curvature    alpha      beta       gamma      delta      sigma   eta     mu      nu");
+    println!(
+        "layer  curvature    alpha      beta       gamma      delta      sigma   eta     mu      nu"
+    );
     for (t, x) in layers.iter().enumerate() {
         println!(
             "{:>5}  {:<9}  {:<9.3e}  {:<9.3e}  {:<9.3e}  {:<9.3e}  {:.3}  {:>6.3}  {:>6.3}  {:>6.3}",

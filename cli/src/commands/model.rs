@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// The network.
 #[derive(clap::Args, Clone, Debug, Default)]
 pub struct Model {
-    /// A model file; without it, the network built into the library.
+    /// A model file, or the name of a network that is built in: "fast", or "default", which is used without this.
     #[arg(long, value_name = "FILE")]
     pub model: Option<PathBuf>,
 }
@@ -82,9 +82,7 @@ impl Model {
 }
 
 fn read(path: &Path) -> Result<File, Box<dyn Error>> {
-    let name = path.display();
-    let bytes = std::fs::read(path).map_err(|e| format!("{name}: {e}"))?;
-    File::read(&bytes).map_err(|e| format!("{name}: {e}").into())
+    Ok(File::open(path)?)
 }
 
 /// An unrolled network in a file.

@@ -8,11 +8,12 @@ use super::body::{Body, DOMAIN, Name};
 use super::constants::{LEAST, TINY};
 use super::proto::{Attribute, Function, OperatorSet};
 use super::{balance, start};
-use denise::unrolled::{Curvature, LEAST_THRESHOLD, RIDGE, RMS_LIMIT};
+use denise::unrolled::{Curvature, LEAST_THRESHOLD, Layer, RIDGE, RMS_LIMIT};
 
-/// The weights of a layer, attributes of its node.
-pub(super) const WEIGHTS: [&str; 8] =
-    ["alpha", "beta", "gamma", "delta", "sigma", "eta", "mu", "nu"];
+/// The weights of a layer, attributes of its node. The last one is left out if no layer of its kind has it.
+const WEIGHTS: [&str; 8] = [
+    "alpha", "beta", "gamma", "delta", "sigma", "eta", "mu", "nu",
+];
 
 /// The function that a layer calls.
 pub(super) fn layer_name(curvature: Curvature) -> &'static str {
@@ -32,12 +33,23 @@ pub(super) fn operator_sets() -> Vec<OperatorSet> {
         .to_vec()
 }
 
+/// Names of the weights that layers of a curvature have.
+pub(super) fn weights(layers: &[Layer], curvature: Curvature) -> &'static [&'static str] {
+    let within = |layer: &Layer| layer.curvature == curvature && layer.nu != 0.0;
+    let count = WEIGHTS.len() - usize::from(!layers.iter().any(within));
+    &WEIGHTS[..count]
+}
+
 /// All functions of a file, for the layers that it has.
-pub(super) fn all(n: usize, k: usize, curvatures: &[Curvature]) -> Vec<Function> {
+pub(super) fn all(n: usize, k: usize, layers: &[Layer]) -> Vec<Function> {
     let mut functions = vec![normalise(n), balance::balance(n, k), finish()];
     functions.extend(start::functions(n, k));
     functions.push(solve(k));
-    functions.extend(curvatures.iter().map(|&curvature| layer(n, k, curvature)));
+    for curvature in [Curvature::Shared, Curvature::Own] {
+        if layers.iter().any(|layer| layer.curvature == curvature) {
+            functions.push(layer(n, k, curvature, weights(layers, curvature)));
+        }
+    }
     functions
 }
 
@@ -154,9 +166,11 @@ fn solve(k: usize) -> Function {
 }
 
 /// One layer: a damped step of iteratively reweighted least squares, row by row.
-fn layer(n: usize, k: usize, curvature: Curvature) -> Function {
+fn layer(n: usize, k: usize, curvature: Curvature, weights: &[&str]) -> Function {
     let mut b = Body::default();
-    let [alpha, beta, gamma, delta, sigma, eta, mu, nu] = WEIGHTS.map(|name| b.attribute(name));
+    let [alpha, beta, gamma, delta, sigma, eta, mu] =
+        core::array::from_fn(|e| b.attribute(weights[e]));
+    let within = weights.get(7).map(|name| b.attribute(name));
     let across = b.transpose("U");
     let low = b.matmul("U", &across);
     let r = b.sub("N", &low);
@@ -185,8 +199,11 @@ fn layer(n: usize, k: usize, curvature: Curvature) -> Function {
     let right = b.matmul(&c, "U");
 
     // The step d of every row.
-    let gram = b.matmul(&across, "U");
-    let gram = b.unsqueeze(&gram, -3);
+    let mut gram = String::new();
+    if curvature == Curvature::Shared || within.is_some() {
+        gram = b.matmul(&across, "U");
+        gram = b.unsqueeze(&gram, -3);
+    }
     match curvature {
         Curvature::Shared => {
             // The row's mean weight is a factor of its whole system. It may be zero, and then b_i is too.
@@ -217,15 +234,17 @@ fn layer(n: usize, k: usize, curvature: Curvature) -> Function {
     let length = b.add(&limit, &length);
     let damping = b.div(&limit, &length);
     let d = b.mul(&damping, "D");
-    // Its part within the span of U's columns.
-    let d_across = b.transpose(&d);
-    let within = b.matmul(&d_across, "U");
-    b.call("Solve", &[&gram, &within], &["C"], Vec::new());
-    let c_across = b.transpose("C");
-    let within = b.matmul("U", &c_across);
-    let within = b.mul(&nu, &within);
-    let step = b.mul(&eta, &d);
-    let step = b.add(&step, &within);
+    let mut step = b.mul(&eta, &d);
+    if let Some(nu) = within {
+        // Its part within the span of U's columns.
+        let d_across = b.transpose(&d);
+        let within = b.matmul(&d_across, "U");
+        b.call("Solve", &[&gram, &within], &["C"], Vec::new());
+        let c_across = b.transpose("C");
+        let within = b.matmul("U", &c_across);
+        let within = b.mul(&nu, &within);
+        step = b.add(&step, &within);
+    }
     let moved = b.add("U", &step);
     let momentum = b.sub("U", "V");
     let momentum = b.mul(&mu, &momentum);
@@ -238,7 +257,7 @@ fn layer(n: usize, k: usize, curvature: Curvature) -> Function {
     b.give(&next, "W");
     b.give(&mean, "mean");
     let signature: (&[_], &[_], &[_]) =
-        (&["N", "U", "V", "m", "diagonal"], &["W", "mean"], &WEIGHTS);
+        (&["N", "U", "V", "m", "diagonal"], &["W", "mean"], weights);
     let doc = match curvature {
         Curvature::Shared => {
             "A step from U to W for N = U U^T + S, with one curvature for all rows. V is the U of the \

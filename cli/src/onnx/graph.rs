@@ -1,7 +1,7 @@
 //! The graph: one node for each part of the network.
 
 use super::body::Body;
-use super::functions::{WEIGHTS, layer_name};
+use super::functions::{self, layer_name};
 use super::proto::{Attribute, Graph, Tensor, Value};
 use denise::unrolled::Layer;
 
@@ -36,7 +36,7 @@ pub(super) fn network(n: usize, k: usize, layers: &[Layer]) -> Graph {
             layer_name(layer.curvature),
             &["balanced", &u, &previous, &mean, &diagonal],
             &[&next, &next_mean],
-            weights(layer),
+            weights(functions::weights(layers, layer.curvature), layer),
         );
         (previous, u, mean) = (u, next, next_mean);
     }
@@ -59,8 +59,8 @@ pub(super) fn network(n: usize, k: usize, layers: &[Layer]) -> Graph {
 }
 
 /// A layer's weights as attributes of its node.
-fn weights(layer: &Layer) -> Vec<Attribute> {
-    WEIGHTS
+fn weights(names: &[&str], layer: &Layer) -> Vec<Attribute> {
+    names
         .iter()
         .zip(layer.weights())
         .map(|(name, x)| Attribute::float(name, x as f32))

@@ -53,10 +53,6 @@ pub(crate) fn to_bytes(
     } = stages;
     let texts = [follow, mend, layers].map(|layers| (!layers.is_empty()).then(|| lines(layers)));
     let metadata = own_metadata(TOPOLOGY, n, k, texts, metadata);
-    let curvatures: Vec<Curvature> = [Curvature::Shared, Curvature::Own]
-        .into_iter()
-        .filter(|&curvature| layers.iter().any(|layer| layer.curvature == curvature))
-        .collect();
     let model = Model {
         ir_version: 8,
         opset_import: functions::operator_sets(),
@@ -68,7 +64,7 @@ pub(crate) fn to_bytes(
         ),
         graph: Some(graph::network(n, k, layers)),
         metadata_props: Vec::new(),
-        functions: functions::all(n, k, &curvatures),
+        functions: functions::all(n, k, layers),
     };
     // One message after another means the fields of both. What the library reads comes last, so that it
     // notices when the end of a file is missing.
@@ -101,7 +97,8 @@ pub(super) fn own_metadata(
     metadata.iter().cloned().chain(own)
 }
 
-/// One line per layer: its curvature and its weights, each the shortest decimal that reads back to it.
+/// One line per layer: its curvature and its weights, each the shortest decimal that reads back to it. The last weight
+/// is left out if it is zero.
 pub(crate) fn lines(layers: &[Layer]) -> String {
     let lines: Vec<String> = layers
         .iter()
@@ -110,8 +107,9 @@ pub(crate) fn lines(layers: &[Layer]) -> String {
                 Curvature::Shared => "shared",
                 Curvature::Own => "own",
             };
-            layer
-                .weights()
+            let weights = layer.weights();
+            let count = weights.len() - usize::from(layer.nu == 0.0);
+            weights[..count]
                 .iter()
                 .fold(curvature.to_owned(), |line, x| format!("{line} {x:?}"))
         })

@@ -70,15 +70,8 @@ pub(super) fn clip<V: Vector>(
     w: &mut [V::Array],
 ) {
     let vectors = shape.vectors();
-    let most = vectors.number(factor * bounds.pair / bounds.own);
-    for (w, m) in w.iter_mut().zip(m.iter()) {
-        vectors.load(m).min(most).max(-most).store_array(w);
-    }
-    let most = vectors.number(factor);
-    for row in 0..shape.rows() {
-        let own = shape.diagonal(m, row).min(most).max(-most);
-        shape.set_diagonal(w, row, own);
-    }
+    let pair = vectors.number(factor * bounds.pair / bounds.own);
+    shape.clip(pair, vectors.number(factor), m, w);
 }
 
 /// From the factor of a balanced matrix to that of M̂: row i times r_i.

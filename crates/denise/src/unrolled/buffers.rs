@@ -135,7 +135,7 @@ fn room(n: usize, k: usize) -> usize {
     (2 * triangle(k)).max(3 * width(n, k))
 }
 
-/// Vectors in `small`: the core of the start and its rotation, and a number for each column.
+/// Vectors in `small`: the rotation of the start's core, or a number for each column.
 fn small(width: usize) -> usize {
-    2 * width * width + width
+    width * width
 }

@@ -59,6 +59,23 @@ impl File {
         })
     }
 
+    /// A network built into the library, by its name: "default", or "fast", which has fewer layers.
+    pub fn named(name: &str) -> Option<Result<File, Error>> {
+        match name {
+            "default" => Some(File::builtin()),
+            "fast" => Some(File::fast()),
+            _ => None,
+        }
+    }
+
+    /// What only missing entries and streams need is that of the default network.
+    fn fast() -> Result<File, Error> {
+        Ok(File {
+            layers: layers(FAST)?,
+            ..File::builtin()?
+        })
+    }
+
     /// Its layers.
     pub fn stages(&self) -> Stages<'_> {
         Stages {
@@ -79,9 +96,11 @@ impl File {
 
 /// The `denise.layers` of models/default.onnx.
 const BUILTIN: &str = include_str!("../../../../models/default.layers").trim_ascii_end();
-/// And its `denise.mend`.
+/// The `denise.layers` of models/fast.onnx.
+const FAST: &str = include_str!("../../../../models/fast.layers").trim_ascii_end();
+/// The `denise.mend` of both.
 const BUILTIN_MEND: &str = include_str!("../../../../models/default.mend").trim_ascii_end();
-/// And its `denise.follow`.
+/// And their `denise.follow`.
 const BUILTIN_FOLLOW: &str = include_str!("../../../../models/default.follow").trim_ascii_end();
 
 fn read(bytes: &[u8]) -> Result<File, Error> {

@@ -259,6 +259,8 @@ fn layer<V: Vector>(
             let within = layer.nu != V::Scalar::ZERO;
             if own.is_none() || within {
                 shape.gram(k, u, u, g);
+                // Now, so that its chain of divisions is over when the weights have been summed.
+                rows::factor_gram(vectors, k, g);
             }
             let terms = Terms {
                 w,
@@ -296,7 +298,7 @@ fn layer<V: Vector>(
             let mut c = None;
             if within {
                 shape.cross(k, u, b, small);
-                rows::within(vectors, k, vectors.splat(layer.nu), own.is_none(), g, small);
+                rows::within(vectors, k, vectors.splat(layer.nu), g, small);
                 c = Some(&**small);
             }
             let step = Step {

@@ -77,6 +77,8 @@ pub(super) trait Sums<V: Vector>: Layout<V> {
     fn diagonal(self, matrix: &[V::Array], row: usize) -> V;
     /// Writes the diagonal entries of one vector row.
     fn set_diagonal(self, matrix: &mut [V::Array], row: usize, values: V);
+    /// Entries cut at ±`pair` off the diagonal and at ±`own` on it.
+    fn clip(self, pair: V, own: V, matrix: &[V::Array], out: &mut [V::Array]);
     /// Diagonal entry `i` of the matrix in `lane`, of those that are there.
     fn variance(self, matrix: &[V::Array], lane: usize, i: usize) -> V::Scalar;
     /// The largest |M_ij|, and the sum of 0·M_ij, which is not zero if an entry is not finite.

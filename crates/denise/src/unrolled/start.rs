@@ -56,9 +56,8 @@ pub(super) fn start<V: Vector>(
             orthonormalise(shape, width, x, small);
             shape.multiply(width, m, x, y);
             shape.gram(width, x, y, g);
-            let (turn, whole) = small.split_at_mut(width * width);
-            rows::leading(vectors, width, k, g, turn, whole);
-            rows::mix(vectors, k, width, y, turn, v);
+            rows::leading(vectors, width, k, g, small);
+            rows::mix(vectors, k, width, y, small, v);
             // An entry of the factor of a positive semidefinite matrix of trace n is at most √n.
             rows::unmix(vectors, k, n as f64, g, v);
             rows::squares(vectors, k, v, norms);

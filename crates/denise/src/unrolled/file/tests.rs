@@ -157,7 +157,7 @@ fn nonsense_in_the_metadata_is_refused() {
         "\n",
         "own",
         "own 0 1 0 1 0 0",
-        "own 0 1 0 1 0 0 0 0",
+        "own 0 1 0 1 0 0 0 0 0",
         "own 0 1 0 1 0 0 0\n",
         "own  0 1 0 1 0 0 0",
         "Own 0 1 0 1 0 0 0",

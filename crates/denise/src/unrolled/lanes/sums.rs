@@ -51,8 +51,16 @@ impl<V: Vector> Sums<V> for Lanes<V> {
             #[inline(always)]
             move |k| {
                 for b in 0..k {
-                    for a in 0..k {
-                        let dot = dot(self.vectors, k, (x, a), (y, b));
+                    let mut a = 0;
+                    while a + 3 <= k {
+                        let dots = dots::<3, V>(self.vectors, k, (x, a), (y, b));
+                        for e in 0..3 {
+                            dots[e].store_array(&mut c[b * k + a + e]);
+                        }
+                        a += 3;
+                    }
+                    for a in a..k {
+                        let [dot] = dots::<1, V>(self.vectors, k, (x, a), (y, b));
                         dot.store_array(&mut c[b * k + a]);
                     }
                 }
@@ -114,6 +122,18 @@ impl<V: Vector> Sums<V> for Lanes<V> {
     fn set_diagonal(self, matrix: &mut [V::Array], row: usize, values: V) {
         if row < self.n {
             values.store_array(&mut matrix[place(row, row)]);
+        }
+    }
+
+    #[inline(always)]
+    fn clip(self, pair: V, own: V, matrix: &[V::Array], out: &mut [V::Array]) {
+        for (out, x) in out.iter_mut().zip(matrix) {
+            let x = self.vectors.load(x);
+            x.min(pair).max(-pair).store_array(out);
+        }
+        for i in 0..self.n {
+            let x = self.diagonal(matrix, i).min(own).max(-own);
+            self.set_diagonal(out, i, x);
         }
     }
 
@@ -190,4 +210,50 @@ fn dot<V: Vector>(
         }
     }
     fold(partial, PARTIAL_SUMS)
+}
+
+/// [`dot`] for `COUNT` columns of x, from `a` on, at once. The partial sums are folded as they are made, in the same
+/// order, so that all of them stay in registers.
+#[inline(always)]
+fn dots<const COUNT: usize, V: Vector>(
+    vectors: Vectors<V>,
+    k: usize,
+    (x, a): (&[V::Array], usize),
+    (y, b): (&[V::Array], usize),
+) -> [V; COUNT] {
+    let half = PARTIAL_SUMS / 2;
+    let mut folded = [[vectors.zero(); COUNT]; PARTIAL_SUMS / 2];
+    for g in 0..half {
+        let first = partial_dots::<COUNT, V>(vectors, k, (x, a), (y, b), g);
+        let second = partial_dots::<COUNT, V>(vectors, k, (x, a), (y, b), g + half);
+        for e in 0..COUNT {
+            folded[g][e] = first[e] + second[e];
+        }
+    }
+    let mut all = [vectors.zero(); COUNT];
+    for e in 0..COUNT {
+        all[e] = (folded[0][e] + folded[2][e]) + (folded[1][e] + folded[3][e]);
+    }
+    all
+}
+
+/// Partial sum `g` of each.
+#[inline(always)]
+fn partial_dots<const COUNT: usize, V: Vector>(
+    vectors: Vectors<V>,
+    k: usize,
+    (x, a): (&[V::Array], usize),
+    (y, b): (&[V::Array], usize),
+    g: usize,
+) -> [V; COUNT] {
+    let mut sums = [vectors.zero(); COUNT];
+    let mut row = g;
+    while row < x.len() / k {
+        let (x, y) = (&x[row * k + a..][..COUNT], vectors.load(&y[row * k + b]));
+        for e in 0..COUNT {
+            sums[e] += vectors.load(&x[e]) * y;
+        }
+        row += PARTIAL_SUMS;
+    }
+    sums
 }

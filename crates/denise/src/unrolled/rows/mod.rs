@@ -18,5 +18,7 @@ mod unmix;
 
 pub(super) use leading::leading;
 pub(super) use mix::mix;
-pub(super) use step::{Step, advance, damped_own, damped_shared, products, squares, within};
+pub(super) use step::{
+    Step, advance, damped_own, damped_shared, factor_gram, products, squares, within,
+};
 pub(super) use unmix::unmix;

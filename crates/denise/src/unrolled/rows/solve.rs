@@ -68,26 +68,13 @@ pub(super) fn solve_shared<V: Vector>(
     }
 }
 
-/// [`factor`] for one matrix.
-#[inline(always)]
-pub(super) fn factor_one<V: Vector>(vectors: Vectors<V>, k: usize, a: &mut [V::Array]) {
-    factor::<1, V>(vectors, k, a);
-}
-
-/// Solves for one right-hand side with what [`factor_one`] gave: `b` becomes x.
-#[inline(always)]
-pub(super) fn resolve_one<V: Vector>(
-    vectors: Vectors<V>,
-    k: usize,
-    factors: &[V::Array],
-    b: &mut [V::Array],
-) {
-    resolve::<1, V>(vectors, k, (factors, 0), b);
-}
-
 /// A + ridge·tr(A)·I = L D Lᵀ for `ROWS` matrices, in place: L below the diagonal, the reciprocals of D on it.
 #[inline(always)]
-fn factor<const ROWS: usize, V: Vector>(vectors: Vectors<V>, k: usize, a: &mut [V::Array]) {
+pub(super) fn factor<const ROWS: usize, V: Vector>(
+    vectors: Vectors<V>,
+    k: usize,
+    a: &mut [V::Array],
+) {
     let size = triangle(k);
     let a = &mut a[..ROWS * size];
     let (tiny, one) = (vectors.splat(V::Scalar::TINY), vectors.one());
@@ -137,7 +124,7 @@ fn factor<const ROWS: usize, V: Vector>(vectors: Vectors<V>, k: usize, a: &mut [
 
 /// Solves for `ROWS` rows with what [`factor`] gave, which is `stride` vectors farther for each: `b` becomes x.
 #[inline(always)]
-fn resolve<const ROWS: usize, V: Vector>(
+pub(super) fn resolve<const ROWS: usize, V: Vector>(
     vectors: Vectors<V>,
     k: usize,
     (factors, stride): (&[V::Array], usize),
@@ -176,5 +163,93 @@ fn resolve<const ROWS: usize, V: Vector>(
                 x[r].mul_add(l, vectors.load(rest)).store_array(rest);
             }
         }
+    }
+}
+
+/// The largest k for which [`Factors`] of a constant k stay in registers.
+pub(super) const FEW: usize = 5;
+
+/// What [`factor`] gives for one matrix with k ≤ [`FEW`].
+#[derive(Clone, Copy)]
+pub(super) struct Factors<V> {
+    k: usize,
+    l: [V; triangle(FEW)],
+}
+
+impl<V: Vector> Factors<V> {
+    /// Of a matrix.
+    #[inline(always)]
+    pub(super) fn of(vectors: Vectors<V>, k: usize, a: &[V::Array]) -> Factors<V> {
+        let mut l = Factors::load(vectors, k, a).l;
+        let tiny = vectors.splat(V::Scalar::TINY);
+        let mut trace = l[0];
+        for i in 1..k {
+            trace += l[triangle(i) + i];
+        }
+        let shift = trace.mul_add(vectors.number(RIDGE), tiny);
+        let least = trace.mul_add(vectors.number(0.1 * RIDGE), tiny);
+        for i in 0..k {
+            l[triangle(i) + i] += shift;
+        }
+        for e in 0..k {
+            let inverse = vectors.one() / l[triangle(e) + e].max(least);
+            l[triangle(e) + e] = inverse;
+            for i in e + 1..k {
+                let x = l[triangle(i) + e];
+                for j in e + 1..i {
+                    l[triangle(i) + j] = (-x).mul_add(l[triangle(j) + e], l[triangle(i) + j]);
+                }
+                let scaled = x * inverse;
+                l[triangle(i) + i] = (-x).mul_add(scaled, l[triangle(i) + i]);
+                l[triangle(i) + e] = scaled;
+            }
+        }
+        Factors { k, l }
+    }
+
+    /// As they are in memory.
+    #[inline(always)]
+    pub(super) fn load(vectors: Vectors<V>, k: usize, a: &[V::Array]) -> Factors<V> {
+        let a = &a[..triangle(k)];
+        let mut l = [vectors.zero(); triangle(FEW)];
+        for e in 0..triangle(k) {
+            l[e] = vectors.load(&a[e]);
+        }
+        Factors { k, l }
+    }
+
+    #[inline(always)]
+    pub(super) fn store(&self, a: &mut [V::Array]) {
+        let a = &mut a[..triangle(self.k)];
+        for e in 0..triangle(self.k) {
+            self.l[e].store_array(&mut a[e]);
+        }
+    }
+
+    /// [`resolve`] for one row.
+    #[inline(always)]
+    pub(super) fn solve(&self, vectors: Vectors<V>, b: &[V::Array]) -> [V; FEW] {
+        let k = self.k;
+        let b = &b[..k];
+        let mut x = [vectors.zero(); FEW];
+        for j in 0..k {
+            x[j] = vectors.load(&b[j]);
+        }
+        for j in 0..k {
+            let taken = -x[j];
+            for i in j + 1..k {
+                x[i] = taken.mul_add(self.l[triangle(i) + j], x[i]);
+            }
+        }
+        for i in 0..k {
+            x[i] *= self.l[triangle(i) + i];
+        }
+        for e in (1..k).rev() {
+            let taken = -x[e];
+            for i in 0..e {
+                x[i] = taken.mul_add(self.l[triangle(e) + i], x[i]);
+            }
+        }
+        x
     }
 }

@@ -1,6 +1,6 @@
 //! A layer's step, row by row: solved for, shortened if it is long, and taken with some of the step before.
 
-use super::solve::{factor_one, resolve_one, solve_own, solve_shared};
+use super::solve::{FEW, Factors, factor, resolve, solve_own, solve_shared};
 use crate::simd::{Vector, Vectors};
 use crate::unrolled::rank::{by_one, by_rank};
 use crate::unrolled::triangle::triangle;
@@ -43,9 +43,7 @@ pub(crate) fn products<V: Vector>(
         k,
         #[inline(always)]
         move |k| {
-            for i in 0..u.len() / k {
-                let u = &u[i * k..][..k];
-                let p = &mut p[i * triangle(k)..][..triangle(k)];
+            for (u, p) in u.chunks_exact(k).zip(p.chunks_exact_mut(triangle(k))) {
                 for a in 0..k {
                     let own = vectors.load(&u[a]);
                     for b in 0..=a {
@@ -72,20 +70,45 @@ pub(crate) fn damped_own<V: Vector>(
         k,
         #[inline(always)]
         move |k| {
+            if k <= FEW {
+                for (b, a) in b.chunks_exact_mut(k).zip(a.chunks_exact(triangle(k))) {
+                    let factors = Factors::of(vectors, k, a);
+                    let d = factors.solve(vectors, b);
+                    damp_few(k, limit, d, b);
+                }
+                return;
+            }
             solve_own(vectors, k, a, b);
             damp(vectors, k, limit, b);
         },
     );
 }
 
-/// [`damped_own`] for A_i = w̄_i G; `g` becomes the factors of G, and `trust` holds n w̄_i.
+/// G in `g` becomes its factors.
+#[inline(never)]
+pub(crate) fn factor_gram<V: Vector>(vectors: Vectors<V>, k: usize, g: &mut [V::Array]) {
+    by_rank(
+        vectors,
+        k,
+        #[inline(always)]
+        move |k| {
+            if k <= FEW {
+                Factors::of(vectors, k, g).store(g);
+            } else {
+                factor::<1, V>(vectors, k, g);
+            }
+        },
+    );
+}
+
+/// [`damped_own`] for A_i = w̄_i G, where `g` holds the factors of G and `trust` n w̄_i.
 #[inline(never)]
 pub(crate) fn damped_shared<V: Vector>(
     vectors: Vectors<V>,
     k: usize,
     n: usize,
     limit: V,
-    g: &mut [V::Array],
+    g: &[V::Array],
     trust: &[V::Array],
     b: &mut [V::Array],
 ) {
@@ -94,11 +117,36 @@ pub(crate) fn damped_shared<V: Vector>(
         k,
         #[inline(always)]
         move |k| {
-            factor_one(vectors, k, g);
+            if k <= FEW {
+                let n = vectors.number(n as f64);
+                let factors = Factors::load(vectors, k, g);
+                for (b, trust) in b.chunks_exact_mut(k).zip(trust) {
+                    let mut d = factors.solve(vectors, b);
+                    let scale = n / vectors.load(trust);
+                    for e in 0..k {
+                        d[e] *= scale;
+                    }
+                    damp_few(k, limit, d, b);
+                }
+                return;
+            }
             solve_shared(vectors, k, n, g, trust, b);
             damp(vectors, k, limit, b);
         },
     );
+}
+
+/// [`damp`] for one step, in registers, which is then written to `out`.
+#[inline(always)]
+fn damp_few<V: Vector>(k: usize, limit: V, d: [V; FEW], out: &mut [V::Array]) {
+    let mut length = limit;
+    for e in 0..k {
+        length = d[e].mul_add(d[e], length);
+    }
+    let damping = limit / length;
+    for e in 0..k {
+        (d[e] * damping).store_array(&mut out[e]);
+    }
 }
 
 /// Steps longer than half the root of `limit` are shortened to that, smoothly.
@@ -118,15 +166,14 @@ fn damp<V: Vector>(vectors: Vectors<V>, k: usize, limit: V, d: &mut [V::Array]) 
     }
 }
 
-/// From dᵀU in `c` to the C, times ν, for which U C is the part of the steps d within the span of U. `g` is G = UᵀU, or
-/// its factors if it has been `factored`.
+/// From dᵀU in `c` to the C, times ν, for which U C is the part of the steps d within the span of U. `g` holds the factors
+/// of G = UᵀU.
 #[inline(never)]
 pub(crate) fn within<V: Vector>(
     vectors: Vectors<V>,
     k: usize,
     nu: V,
-    factored: bool,
-    g: &mut [V::Array],
+    g: &[V::Array],
     c: &mut [V::Array],
 ) {
     by_one::<3, V>(
@@ -134,12 +181,20 @@ pub(crate) fn within<V: Vector>(
         k,
         #[inline(always)]
         move |k| {
-            if !factored {
-                factor_one(vectors, k, g);
+            if k <= FEW {
+                let factors = Factors::load(vectors, k, g);
+                for b in 0..k {
+                    let c = &mut c[b * k..][..k];
+                    let x = factors.solve(vectors, c);
+                    for e in 0..k {
+                        (x[e] * nu).store_array(&mut c[e]);
+                    }
+                }
+                return;
             }
             for b in 0..k {
                 let c = &mut c[b * k..][..k];
-                resolve_one(vectors, k, g, c);
+                resolve::<1, V>(vectors, k, (g, 0), c);
                 for e in 0..k {
                     (vectors.load(&c[e]) * nu).store_array(&mut c[e]);
                 }
@@ -167,19 +222,14 @@ pub(crate) fn advance<V: Vector>(
         k,
         #[inline(always)]
         move |k| {
-            for (i, norm) in norms.iter_mut().enumerate() {
-                let (d, u, previous) = (
-                    &d[i * k..][..k],
-                    &u[i * k..][..k],
-                    &mut previous[i * k..][..k],
-                );
+            let rows = d.chunks_exact(k).zip(u.chunks_exact(k));
+            let out = previous.chunks_exact_mut(k).zip(norms);
+            for ((d, u), (previous, norm)) in rows.zip(out) {
                 let mut square = vectors.zero();
                 for e in 0..k {
                     let now = vectors.load(&u[e]);
                     let mut next = step.eta.mul_add(vectors.load(&d[e]), now);
-                    next = step
-                        .mu
-                        .mul_add(now - vectors.load(&previous[e]), next);
+                    next = step.mu.mul_add(now - vectors.load(&previous[e]), next);
                     if let Some(c) = c {
                         let c = &c[e * k..][..k];
                         for a in 0..k {

@@ -1,6 +1,6 @@
 //! The caller's matrix to panels, and back.
 
-use super::{Single, lane_numbers, panels};
+use super::{PANEL, Single, lane_numbers, panels};
 use crate::simd::{Fixed, Real, Vector};
 use crate::tick::Side;
 use crate::unrolled::shape::{Layout, Pack};
@@ -30,6 +30,9 @@ impl<V: Vector> Pack<V> for Single<V> {
     #[inline(always)]
     fn unpack(self, matrix: &[V::Array], out: &mut [V::Scalar]) {
         let n = self.n;
+        if self.rows() == PANEL {
+            return self.unpack_panel(matrix, out);
+        }
         for (first, count) in panels(self.rows()) {
             let panel = matrix[first * n..][..count * n].chunks_exact(count);
             // Column j of a symmetric matrix is its row j, and that is contiguous in the output.
@@ -122,6 +125,26 @@ impl<V: Vector> Pack<V> for Single<V> {
 }
 
 impl<V: Vector> Single<V> {
+    /// [`Pack::unpack`] for a matrix that is one panel.
+    #[inline(always)]
+    fn unpack_panel(self, matrix: &[V::Array], out: &mut [V::Scalar]) {
+        let mut rest = out;
+        for column in matrix.as_chunks::<PANEL>().0.iter().take(self.n) {
+            if rest.len() >= PANEL * V::W {
+                // What is written past the end of a row is the beginning of the next, which comes later.
+                let runs = V::Array::chunks_mut(&mut rest[..PANEL * V::W]);
+                for (run, x) in runs.iter_mut().zip(column) {
+                    self.vectors.load(x).store_array(run);
+                }
+            } else {
+                for (run, x) in rest[..self.n].chunks_mut(V::W).zip(column) {
+                    store_run(self.vectors.load(x), run);
+                }
+            }
+            rest = &mut rest[self.n..];
+        }
+    }
+
     /// Packs the square of rows from `top` on and columns from `left` on; `stride` vectors from a column to the next.
     #[inline(always)]
     fn pack_square(

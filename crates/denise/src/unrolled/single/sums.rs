@@ -12,6 +12,12 @@ impl<V: Vector> Sums<V> for Single<V> {
     #[inline(always)]
     fn sum(self, numbers: &[V::Array]) -> V {
         let mut partial = Partial::new(self.vectors);
+        if let (PANEL, Some(three)) = (self.rows(), numbers.first_chunk::<PANEL>()) {
+            for v in 0..PANEL {
+                partial.add(v, self.vectors.load(&three[v]));
+            }
+            return partial.fold();
+        }
         for v in 0..self.rows() {
             partial.add(v, self.vectors.load(&numbers[v]));
         }
@@ -59,35 +65,11 @@ impl<V: Vector> Sums<V> for Single<V> {
         sums: &mut [V::Array],
         terms: impl Fn(usize) -> [V; T],
     ) -> [V; T] {
-        let (n, rows, vectors) = (self.n, self.rows(), self.vectors);
-        let zero = vectors.zero();
-        let lanes = lane_numbers(vectors);
+        let (rows, zero) = (self.rows(), self.vectors.zero());
         for (first, count) in panels(rows) {
-            for v in 0..count {
-                let (mut left, mut diagonal) = ([zero; T], [zero; T]);
-                let top = (first + v) * V::W;
-                for j in 0..top {
-                    let x = terms(first * n + j * count + v);
-                    for t in 0..T {
-                        left[t] += x[t];
-                    }
-                }
-                // Columns further right are those of rows further down.
-                for j in top..n.min(top + V::W) {
-                    let x = terms(first * n + j * count + v);
-                    let lane = vectors.number((j - top) as f64);
-                    let (before, on) = (lanes.simd_gt(lane), lanes.simd_eq(lane));
-                    for t in 0..T {
-                        let x_before: V = before.select(x[t], zero);
-                        let x_on: V = on.select(x[t], zero);
-                        left[t] += x_before;
-                        diagonal[t] += x_on;
-                    }
-                }
-                for t in 0..T {
-                    let all = left[t] + left[t] + diagonal[t];
-                    all.store_array(&mut sums[t * rows + first + v]);
-                }
+            match count {
+                3 => self.sum_panel::<3, T>(first, &terms, sums),
+                _ => self.sum_panel::<1, T>(first, &terms, sums),
             }
         }
         let mut all = [zero; T];
@@ -144,6 +126,18 @@ impl<V: Vector> Sums<V> for Single<V> {
     }
 
     #[inline(always)]
+    fn clip(self, pair: V, own: V, matrix: &[V::Array], out: &mut [V::Array]) {
+        for (first, count) in panels(self.rows()) {
+            let span = first * self.n..(first + count) * self.n;
+            let (matrix, out) = (&matrix[span.clone()], &mut out[span]);
+            match count {
+                3 => self.clip_panel::<3>(first, pair, own, matrix, out),
+                _ => self.clip_panel::<1>(first, pair, own, matrix, out),
+            }
+        }
+    }
+
+    #[inline(always)]
     fn variance(self, matrix: &[V::Array], _: usize, i: usize) -> V::Scalar {
         matrix[self.own(i)][i % V::W]
     }
@@ -171,6 +165,77 @@ impl<V: Vector> Sums<V> for Single<V> {
 }
 
 impl<V: Vector> Single<V> {
+    /// [`Sums::clip`] for a panel of `ROWS` vectors.
+    #[inline(always)]
+    fn clip_panel<const ROWS: usize>(
+        self,
+        first: usize,
+        pair: V,
+        own: V,
+        matrix: &[V::Array],
+        out: &mut [V::Array],
+    ) {
+        let vectors = self.vectors;
+        for (out, x) in out.iter_mut().zip(matrix) {
+            let x = vectors.load(x);
+            x.min(pair).max(-pair).store_array(out);
+        }
+        // The diagonal again.
+        let lanes = lane_numbers(vectors);
+        let columns = matrix.chunks_exact(ROWS).zip(out.chunks_exact_mut(ROWS));
+        for (j, (matrix, out)) in columns.enumerate().skip(first * V::W).take(ROWS * V::W) {
+            let v = j / V::W - first;
+            let x = vectors.load(&matrix[v]).min(own).max(-own);
+            let on = lanes.simd_eq(vectors.number((j % V::W) as f64));
+            let cut: V = on.select(x, vectors.load(&out[v]));
+            cut.store_array(&mut out[v]);
+        }
+    }
+
+    /// What [`Sums::sum_entries`] adds up for each row of a panel of `ROWS` vectors.
+    #[inline(always)]
+    fn sum_panel<const ROWS: usize, const T: usize>(
+        self,
+        first: usize,
+        terms: &impl Fn(usize) -> [V; T],
+        sums: &mut [V::Array],
+    ) {
+        let (n, rows, vectors) = (self.n, self.rows(), self.vectors);
+        let zero = vectors.zero();
+        let lanes = lane_numbers(vectors);
+        let (mut left, mut diagonal) = ([[zero; T]; ROWS], [[zero; T]; ROWS]);
+        // Columns further right are those of rows further down.
+        for j in 0..n.min((first + ROWS) * V::W) {
+            let at = j / V::W;
+            for v in 0..ROWS {
+                if at > first + v {
+                    continue;
+                }
+                let x = terms(first * n + j * ROWS + v);
+                if at < first + v {
+                    for t in 0..T {
+                        left[v][t] += x[t];
+                    }
+                    continue;
+                }
+                let lane = vectors.number((j % V::W) as f64);
+                let (before, on) = (lanes.simd_gt(lane), lanes.simd_eq(lane));
+                for t in 0..T {
+                    let x_before: V = before.select(x[t], zero);
+                    let x_on: V = on.select(x[t], zero);
+                    left[v][t] += x_before;
+                    diagonal[v][t] += x_on;
+                }
+            }
+        }
+        for v in 0..ROWS {
+            for t in 0..T {
+                let all = left[v][t] + left[v][t] + diagonal[v][t];
+                all.store_array(&mut sums[t * rows + first + v]);
+            }
+        }
+    }
+
     /// Where diagonal entry `i` is.
     #[inline(always)]
     fn own(self, i: usize) -> usize {
@@ -194,6 +259,13 @@ fn dot<V: Vector>(
     (y, b): (&[V::Array], usize),
 ) -> V {
     let mut partial = Partial::new(vectors);
+    if x.len() == PANEL * k && y.len() == PANEL * k {
+        // So many loops would cost more than what they do.
+        for v in 0..PANEL {
+            partial.add(v, vectors.load(&x[v * k + a]) * vectors.load(&y[v * k + b]));
+        }
+        return partial.fold();
+    }
     let rows = x.chunks_exact(k).zip(y.chunks_exact(k));
     for (v, (x, y)) in rows.enumerate() {
         partial.add(v, vectors.load(&x[a]) * vectors.load(&y[b]));

@@ -7,15 +7,12 @@ use crate::unrolled::shape::{Layout, Multiply};
 impl<V: Vector> Multiply<V> for Single<V> {
     #[inline(always)]
     fn scale_both(self, x: &[V::Array], matrix: &mut [V::Array]) {
-        let (n, vectors) = (self.n, self.vectors);
         for (first, count) in panels(self.rows()) {
-            for j in 0..n {
-                let other = vectors.splat(x[j / V::W][j % V::W]);
-                for v in 0..count {
-                    let entry = &mut matrix[first * n + j * count + v];
-                    let both = vectors.load(&x[first + v]) * other;
-                    (vectors.load(entry) * both).store_array(entry);
-                }
+            let panel = &mut matrix[first * self.n..][..count * self.n];
+            let rows = &x[first..][..count];
+            match count {
+                3 => scale_panel::<3, V>(self.vectors, rows, x, panel),
+                _ => scale_panel::<1, V>(self.vectors, rows, x, panel),
             }
         }
     }
@@ -36,6 +33,29 @@ impl<V: Vector> Multiply<V> for Single<V> {
                 }
             },
         );
+    }
+}
+
+/// A panel of rows, each entry times a number for its row and one for its column.
+#[inline(always)]
+fn scale_panel<const ROWS: usize, V: Vector>(
+    vectors: Vectors<V>,
+    rows: &[V::Array],
+    columns: &[V::Array],
+    panel: &mut [V::Array],
+) {
+    let mut own = [vectors.zero(); ROWS];
+    for v in 0..ROWS {
+        own[v] = vectors.load(&rows[v]);
+    }
+    let panel = panel.as_chunks_mut::<ROWS>().0;
+    for (panel, columns) in panel.chunks_mut(V::W).zip(columns) {
+        for (l, entries) in panel.iter_mut().enumerate().take(V::W) {
+            let other = vectors.splat(columns[l]);
+            for v in 0..ROWS {
+                (vectors.load(&entries[v]) * (own[v] * other)).store_array(&mut entries[v]);
+            }
+        }
     }
 }
 
