@@ -66,6 +66,7 @@ mod simd;
 mod size;
 mod status;
 mod stream;
+mod team;
 mod thread;
 mod tick;
 pub mod unrolled;

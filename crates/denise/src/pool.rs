@@ -6,6 +6,7 @@
 //! does everything itself.
 
 use crate::status::Error;
+use crate::team::{Board, Team};
 use crate::thread::{Body, Thread};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -24,6 +25,8 @@ struct Shared {
     wake: Condvar,
     /// No helper is at work any more; or, at the start, another one has arrived.
     idle: Condvar,
+    /// Work of a caller who leads.
+    board: Board,
 }
 
 struct State {
@@ -34,6 +37,8 @@ struct State {
     started: usize,
     /// Helpers at work.
     busy: usize,
+    /// A caller leads: the helpers are to follow the board.
+    led: bool,
     /// A helper has panicked at the current work.
     panicked: bool,
     leave: bool,
@@ -68,6 +73,12 @@ impl Body for Shared {
         loop {
             if state.leave {
                 return;
+            }
+            if state.led {
+                drop(state);
+                self.board.follow();
+                state = self.state();
+                continue;
             }
             match state.work {
                 Some(Work(work)) if state.number != seen => {
@@ -104,11 +115,13 @@ impl Pool {
                 number: 0,
                 started: 0,
                 busy: 0,
+                led: false,
                 panicked: false,
                 leave: false,
             }),
             wake: Condvar::new(),
             idle: Condvar::new(),
+            board: Board::new(),
         });
         pool.helpers.try_reserve_exact(helpers)?;
         for _ in 0..helpers {
@@ -134,16 +147,34 @@ impl Pool {
         &self.shared[0]
     }
 
+    /// The state, if the helpers are there and with nobody.
+    fn free(&self) -> Option<MutexGuard<'_, State>> {
+        // A fork has no helpers, and one of them may have held the lock when it was made. Nobody else holds it for
+        // longer than it takes to change a few numbers, so waiting for it costs nothing.
+        (std::process::id() == self.process)
+            .then(|| self.shared().state())
+            .filter(|state| state.work.is_none() && !state.led)
+    }
+
+    /// Calls `work` with a team: this thread, and every helper that is free meanwhile. While the helpers are with
+    /// another caller, this thread is the team.
+    pub(crate) fn lead<R>(&self, work: impl FnOnce(&Team<'_>) -> R) -> R {
+        let Some(mut state) = self.free() else {
+            return work(&Team::alone());
+        };
+        let led = Led(self.shared());
+        state.led = true;
+        led.0.board.open();
+        drop(state);
+        led.0.wake.notify_all();
+        work(&Team::of(&led.0.board, self.threads()))
+    }
+
     /// Calls `work` on this thread, and on every helper that is free meanwhile; returns when all of them have
     /// returned. While the helpers are with another caller, this thread works alone.
     pub(crate) fn run(&self, work: &(dyn Fn() + Sync)) {
         let shared = self.shared();
-        // A fork has no helpers, and one of them may have held the lock when it was made. Nobody else holds it for
-        // longer than it takes to change a few numbers, so waiting for it costs nothing.
-        let free = (std::process::id() == self.process)
-            .then(|| shared.state())
-            .filter(|state| state.work.is_none());
-        let Some(mut state) = free else {
+        let Some(mut state) = self.free() else {
             return work();
         };
         // SAFETY: only the lifetime is changed. No helper has the work any more when this function returns.
@@ -166,6 +197,17 @@ impl Pool {
             resume_unwind(panic);
         }
         assert!(!panicked, "a helper panicked");
+    }
+}
+
+/// While it lives, a caller leads. Ends even if the caller panics.
+struct Led<'a>(&'a Shared);
+
+impl Drop for Led<'_> {
+    fn drop(&mut self) {
+        let mut state = self.0.state();
+        state.led = false;
+        self.0.board.close();
     }
 }
 
