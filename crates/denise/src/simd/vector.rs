@@ -81,7 +81,9 @@ pub(crate) trait RunsMut<T> {
 }
 
 /// The array `[T; LEN]`, where the length belongs to a vector that the code is generic over and cannot be written.
-pub(crate) trait Fixed<T>: Copy + Index<usize, Output = T> + IndexMut<usize> {
+pub(crate) trait Fixed<T>:
+    Copy + Send + Sync + Index<usize, Output = T> + IndexMut<usize>
+{
     const LEN: usize;
     /// The value, everywhere.
     fn filled(x: T) -> Self;
@@ -91,7 +93,7 @@ pub(crate) trait Fixed<T>: Copy + Index<usize, Output = T> + IndexMut<usize> {
     fn chunks_mut(x: &mut [T]) -> &mut [Self];
 }
 
-impl<T: Copy, const LEN: usize> Fixed<T> for [T; LEN] {
+impl<T: Copy + Send + Sync, const LEN: usize> Fixed<T> for [T; LEN] {
     const LEN: usize = LEN;
 
     #[inline(always)]

@@ -78,7 +78,8 @@ impl<'a, V: Vector> Buffers<'a, V> {
         let each_row = 4 * k + room(shape.n(), k) + 5;
         let width = width(shape.n(), k);
         let small = small(width) + triangle(width);
-        (4 * shape.matrix() + shape.rows() * each_row + small) * V::W
+        let matrices = 2 * (shape.matrix() + shape.weights());
+        (matrices + shape.rows() * each_row + small) * V::W
     }
 
     /// How many they need beside that if entries may be.
@@ -101,8 +102,8 @@ impl<'a, V: Vector> Buffers<'a, V> {
         };
         Buffers {
             m: take(matrix),
-            w: take(matrix),
-            c: take(matrix),
+            w: take(shape.weights()),
+            c: take(shape.weights()),
             u: take(rows * k),
             v: take(rows * k),
             kept: take(rows * k),

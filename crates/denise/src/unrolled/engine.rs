@@ -19,6 +19,7 @@ use crate::batch::{Batch, Outputs, Report};
 use crate::checksum::checksum;
 use crate::simd::{Isa, Real, Vector, Vectors};
 use crate::status::{Error, Status};
+use crate::team::Team;
 use core::ffi::CStr;
 
 /// Above this the lanes shape no longer fits the second-level cache, and the single shape, which needs
@@ -178,29 +179,36 @@ impl<F: Real> Engine<F> {
         !self.follow.is_empty()
     }
 
-    /// Decomposes every matrix of the batch; `Err` names the worst that a matrix met.
+    /// Decomposes every matrix of the batch; `Err` names the worst that a matrix met. The team shares what is done to a
+    /// matrix that has its lanes to itself.
     pub(crate) fn decompose(
         &self,
         isa: Isa,
+        team: &Team<'_>,
         workspace: &mut Workspace<F>,
         batch: Batch<'_, F>,
     ) -> Result<(), Status> {
-        self.run(isa, workspace, batch, Shapes::Both)
+        self.run(isa, team, workspace, batch, Shapes::Both)
     }
 
     fn run(
         &self,
         isa: Isa,
+        team: &Team<'_>,
         workspace: &mut Workspace<F>,
         batch: Batch<'_, F>,
         shapes: Shapes,
     ) -> Result<(), Status> {
         match isa {
             Isa::Portable(simd) => {
-                self.walk(Vectors::<F::Portable>::new(simd), workspace, batch, shapes)
+                let vectors = Vectors::<F::Portable>::new(simd);
+                self.walk(vectors, team, workspace, batch, shapes)
             }
             #[cfg(target_arch = "x86_64")]
-            Isa::Avx2(simd) => self.walk(Vectors::<F::Avx2>::new(simd), workspace, batch, shapes),
+            Isa::Avx2(simd) => {
+                let vectors = Vectors::<F::Avx2>::new(simd);
+                self.walk(vectors, team, workspace, batch, shapes)
+            }
         }
     }
 
@@ -208,8 +216,16 @@ impl<F: Real> Engine<F> {
         Lanes { n: self.n, vectors }
     }
 
-    pub(super) fn single<V: Vector<Scalar = F>>(&self, vectors: Vectors<V>) -> Single<V> {
-        Single { n: self.n, vectors }
+    pub(super) fn single<'a, V: Vector<Scalar = F>>(
+        &self,
+        vectors: Vectors<V>,
+        team: &'a Team<'a>,
+    ) -> Single<'a, V> {
+        Single {
+            n: self.n,
+            vectors,
+            team,
+        }
     }
 
     pub(super) fn lanes_fit<V: Vector<Scalar = F>>(&self, vectors: Vectors<V>) -> bool {
@@ -218,7 +234,7 @@ impl<F: Real> Engine<F> {
     }
 
     fn workspace_len_for<V: Vector<Scalar = F>>(&self, vectors: Vectors<V>) -> usize {
-        let mut len = self.buffers_len(self.single(vectors));
+        let mut len = self.buffers_len(self.single(vectors, &Team::alone()));
         if cfg!(test) || self.lanes_fit(vectors) {
             len = len.max(self.buffers_len(self.lanes(vectors)));
         }
@@ -238,6 +254,7 @@ impl<F: Real> Engine<F> {
     fn walk<V: Vector<Scalar = F>>(
         &self,
         vectors: Vectors<V>,
+        team: &Team<'_>,
         workspace: &mut Workspace<F>,
         mut batch: Batch<'_, F>,
         shapes: Shapes,
@@ -262,7 +279,7 @@ impl<F: Real> Engine<F> {
             } else {
                 vectors.vectorize(
                     #[inline(always)]
-                    || self.group(self.single(vectors), memory, group),
+                    || self.group(self.single(vectors, team), memory, group),
                 )
             };
             if !finite {

@@ -15,6 +15,7 @@ use super::rows;
 use super::shape::Shape;
 use crate::batch::Batch;
 use crate::simd::{Isa, Real, Vector, Vectors};
+use crate::team::Team;
 use crate::tick::{Matrices, Side, Tick, Track};
 use fearless_simd::Select;
 
@@ -125,7 +126,14 @@ impl<F: Real> Engine<F> {
             } else {
                 vectors.vectorize(
                     #[inline(always)]
-                    || self.follow_group(self.single(vectors), memory, tables, tick),
+                    || {
+                        self.follow_group(
+                            self.single(vectors, &Team::alone()),
+                            memory,
+                            tables,
+                            tick,
+                        )
+                    },
                 );
             }
         }

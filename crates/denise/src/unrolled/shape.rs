@@ -27,6 +27,8 @@ pub(super) trait Layout<V: Vector>: Copy {
     fn rows(self) -> usize;
     /// Vectors in a symmetric n×n matrix.
     fn matrix(self) -> usize;
+    /// Room for the weights of a layer, in vectors: no less than for a matrix.
+    fn weights(self) -> usize;
 }
 
 /// Between tables of numbers and vectors.

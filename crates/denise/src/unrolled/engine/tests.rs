@@ -56,7 +56,9 @@ fn run<F: Real>(
 fn on<F: Real>(isa: Isa, shapes: Shapes, n: usize, k: usize, m: &[F]) -> Results<F> {
     run(n, k, m, |engine, batch| {
         let mut workspace = engine.workspace(isa).unwrap();
-        engine.run(isa, &mut workspace, batch, shapes).unwrap();
+        engine
+            .run(isa, &Team::alone(), &mut workspace, batch, shapes)
+            .unwrap();
     })
 }
 
@@ -65,7 +67,9 @@ fn on_correlations<F: Real>(isa: Isa, shapes: Shapes, n: usize, k: usize, m: &[F
     run(n, k, m, |engine, batch| {
         engine.correlation = true;
         let mut workspace = engine.workspace(isa).unwrap();
-        engine.run(isa, &mut workspace, batch, shapes).unwrap();
+        engine
+            .run(isa, &Team::alone(), &mut workspace, batch, shapes)
+            .unwrap();
     })
 }
 
@@ -358,7 +362,9 @@ fn careful_kernels_match_the_reference() {
                     let got = run(n, k, &m, |engine, batch| {
                         engine.careful = true;
                         let mut workspace = engine.workspace(isa).unwrap();
-                        engine.run(isa, &mut workspace, batch, shapes).unwrap();
+                        engine
+                            .run(isa, &Team::alone(), &mut workspace, batch, shapes)
+                            .unwrap();
                     });
                     let whole = DMatrix::from_row_slice(n, n, &m);
                     let network = reference::Network {

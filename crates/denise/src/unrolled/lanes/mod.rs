@@ -51,6 +51,11 @@ impl<V: Vector> Layout<V> for Lanes<V> {
     fn matrix(self) -> usize {
         triangle(self.n.div_ceil(SIDE)) * ENTRIES
     }
+
+    #[inline(always)]
+    fn weights(self) -> usize {
+        self.matrix()
+    }
 }
 
 /// Where entry (i, j), that is entry (j, i), of a symmetric matrix is.

@@ -5,7 +5,8 @@
 //! zero and stay so.
 //!
 //! - `pack`: from the caller's memory and back.
-//! - `weigh`: the residual of a panel, its weights, and what they add to the rows' systems.
+//! - `weigh`: the residual of a panel and its weights; then the products with them.
+//! - `weights`: where weights are: those below the diagonal as they are made, and the same again, transposed.
 //! - `tile`: products of panels, a few sums at a time in registers.
 //! - `sums`: sums over rows and entries, some of them across lanes. `split`: L and S.
 
@@ -14,21 +15,25 @@ mod split;
 mod sums;
 mod tile;
 mod weigh;
+mod weights;
 
 use super::shape::Layout;
 use crate::simd::{Fixed, Real, Vector, Vectors};
+use crate::team::Team;
 
 /// Vectors in a full panel: with three columns it makes nine sums, which 16 registers hold.
 const PANEL: usize = 3;
 
 /// The shape, for an n×n matrix.
 #[derive(Clone, Copy)]
-pub(super) struct Single<V: Vector> {
+pub(super) struct Single<'a, V: Vector> {
     pub(super) n: usize,
     pub(super) vectors: Vectors<V>,
+    /// Who shares the panels.
+    pub(super) team: &'a Team<'a>,
 }
 
-impl<V: Vector> Layout<V> for Single<V> {
+impl<V: Vector> Layout<V> for Single<'_, V> {
     #[inline(always)]
     fn vectors(self) -> Vectors<V> {
         self.vectors
@@ -48,13 +53,73 @@ impl<V: Vector> Layout<V> for Single<V> {
     fn matrix(self) -> usize {
         self.rows() * self.n
     }
+
+    #[inline(always)]
+    fn weights(self) -> usize {
+        self.rows() * self.rows() * V::W
+    }
 }
 
-/// The panels of so many vector rows: first row, number of rows.
-fn panels(rows: usize) -> impl Iterator<Item = (usize, usize)> {
-    let full = rows - rows % PANEL;
-    let panels = (0..full).step_by(PANEL).map(|first| (first, PANEL));
-    panels.chain((full..rows).map(|first| (first, 1)))
+/// The panels of so many vector rows.
+#[inline(always)]
+fn panels(rows: usize) -> Panels {
+    panels_from(rows, 0)
+}
+
+/// Those from vector row `next` on, where one begins.
+#[inline(always)]
+fn panels_from(rows: usize, next: usize) -> Panels {
+    Panels {
+        rows,
+        full: full(rows),
+        next,
+    }
+}
+
+/// First row and number of rows of each. Three rows each, and two where three do not fit: sums of one vector alone would
+/// wait for themselves.
+#[derive(Clone)]
+struct Panels {
+    rows: usize,
+    full: usize,
+    next: usize,
+}
+
+impl Iterator for Panels {
+    type Item = (usize, usize);
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<(usize, usize)> {
+        let first = self.next;
+        let count = if first < self.full {
+            PANEL
+        } else {
+            self.rows.saturating_sub(first).min(2)
+        };
+        self.next = first + count;
+        (count > 0).then_some((first, count))
+    }
+}
+
+/// Vector rows in panels of three.
+const fn full(rows: usize) -> usize {
+    match rows % PANEL {
+        1 if rows > 1 => rows - 4,
+        rest => rows - rest,
+    }
+}
+
+/// The panel of a vector row: its first row, number of rows.
+#[inline(always)]
+fn panel_of(rows: usize, row: usize) -> (usize, usize) {
+    let full = full(rows);
+    if row < full {
+        (row - row % PANEL, PANEL)
+    } else if rows == 1 {
+        (0, 1)
+    } else {
+        (row - (row - full) % 2, 2)
+    }
 }
 
 /// 0, 1, 2, …
@@ -65,4 +130,25 @@ fn lane_numbers<V: Vector>(vectors: Vectors<V>) -> V {
         numbers[l] = numbers[l - 1] + V::Scalar::ONE;
     }
     vectors.load(&numbers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn panels_cover_all_rows_in_order() {
+        for rows in 1..40 {
+            let mut next = 0;
+            for (first, count) in panels(rows) {
+                assert_eq!(first, next);
+                assert!(count == 3 || count == 2 || rows == 1);
+                for row in first..first + count {
+                    assert_eq!(panel_of(rows, row), (first, count));
+                }
+                next += count;
+            }
+            assert_eq!(next, rows);
+        }
+    }
 }

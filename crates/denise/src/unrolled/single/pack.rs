@@ -6,7 +6,7 @@ use crate::tick::Side;
 use crate::unrolled::shape::{Layout, Pack};
 use fearless_simd::Select;
 
-impl<V: Vector> Pack<V> for Single<V> {
+impl<V: Vector> Pack<V> for Single<'_, V> {
     #[inline(never)]
     fn pack(self, matrix: &[V::Scalar], raw: &mut [V::Array]) {
         self.vectors.vectorize(
@@ -124,7 +124,7 @@ impl<V: Vector> Pack<V> for Single<V> {
     }
 }
 
-impl<V: Vector> Single<V> {
+impl<V: Vector> Single<'_, V> {
     /// [`Pack::unpack`] for a matrix that is one panel.
     #[inline(always)]
     fn unpack_panel(self, matrix: &[V::Array], out: &mut [V::Scalar]) {

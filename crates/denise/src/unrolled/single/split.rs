@@ -5,7 +5,7 @@ use crate::simd::{Real, Vector};
 use crate::unrolled::rank::by_one;
 use crate::unrolled::shape::{Layout, Split};
 
-impl<V: Vector> Split<V> for Single<V> {
+impl<V: Vector> Split<V> for Single<'_, V> {
     #[inline(never)]
     fn residual(
         self,
@@ -57,13 +57,14 @@ impl<V: Vector> Split<V> for Single<V> {
             let (m, l, s) = (&m[span.clone()], &mut l[span.clone()], &mut s[span]);
             match count {
                 3 => self.split_panel::<3>(k, scale, m, own, u, l, s),
+                2 => self.split_panel::<2>(k, scale, m, own, u, l, s),
                 _ => self.split_panel::<1>(k, scale, m, own, u, l, s),
             }
         }
     }
 }
 
-impl<V: Vector> Single<V> {
+impl<V: Vector> Single<'_, V> {
     /// [`Split::split`] for a panel of `ROWS` vectors.
     #[inline(always)]
     #[allow(clippy::too_many_arguments)]

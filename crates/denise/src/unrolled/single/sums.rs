@@ -1,6 +1,6 @@
 //! Sums over the rows, which lie in lanes too, and over the entries of the matrix.
 
-use super::{PANEL, Single, lane_numbers, panels};
+use super::{PANEL, Single, lane_numbers, panel_of, panels};
 use crate::simd::{Real, Vector, Vectors};
 use crate::unrolled::partial::{PARTIAL_SUMS, fold};
 use crate::unrolled::rank::{by_one, by_rank_to};
@@ -8,7 +8,7 @@ use crate::unrolled::shape::{Layout, Sums};
 use crate::unrolled::triangle::triangle;
 use fearless_simd::Select;
 
-impl<V: Vector> Sums<V> for Single<V> {
+impl<V: Vector> Sums<V> for Single<'_, V> {
     #[inline(always)]
     fn sum(self, numbers: &[V::Array]) -> V {
         let mut partial = Partial::new(self.vectors);
@@ -69,6 +69,7 @@ impl<V: Vector> Sums<V> for Single<V> {
         for (first, count) in panels(rows) {
             match count {
                 3 => self.sum_panel::<3, T>(first, &terms, sums),
+                2 => self.sum_panel::<2, T>(first, &terms, sums),
                 _ => self.sum_panel::<1, T>(first, &terms, sums),
             }
         }
@@ -132,6 +133,7 @@ impl<V: Vector> Sums<V> for Single<V> {
             let (matrix, out) = (&matrix[span.clone()], &mut out[span]);
             match count {
                 3 => self.clip_panel::<3>(first, pair, own, matrix, out),
+                2 => self.clip_panel::<2>(first, pair, own, matrix, out),
                 _ => self.clip_panel::<1>(first, pair, own, matrix, out),
             }
         }
@@ -164,7 +166,7 @@ impl<V: Vector> Sums<V> for Single<V> {
     }
 }
 
-impl<V: Vector> Single<V> {
+impl<V: Vector> Single<'_, V> {
     /// [`Sums::clip`] for a panel of `ROWS` vectors.
     #[inline(always)]
     fn clip_panel<const ROWS: usize>(
@@ -240,12 +242,7 @@ impl<V: Vector> Single<V> {
     #[inline(always)]
     fn own(self, i: usize) -> usize {
         let row = i / V::W;
-        let full = self.rows() / PANEL * PANEL;
-        let (first, count) = if row < full {
-            (row - row % PANEL, PANEL)
-        } else {
-            (row, 1)
-        };
+        let (first, count) = panel_of(self.rows(), row);
         first * self.n + i * count + row - first
     }
 }

@@ -1,10 +1,11 @@
 //! Products of panels. One tile of sums at a time is held in registers.
 
+use super::weights::take;
 use super::{Single, panels};
 use crate::simd::{Vector, Vectors};
 use crate::unrolled::shape::{Layout, Multiply};
 
-impl<V: Vector> Multiply<V> for Single<V> {
+impl<V: Vector> Multiply<V> for Single<'_, V> {
     #[inline(always)]
     fn scale_both(self, x: &[V::Array], matrix: &mut [V::Array]) {
         for (first, count) in panels(self.rows()) {
@@ -12,6 +13,7 @@ impl<V: Vector> Multiply<V> for Single<V> {
             let rows = &x[first..][..count];
             match count {
                 3 => scale_panel::<3, V>(self.vectors, rows, x, panel),
+                2 => scale_panel::<2, V>(self.vectors, rows, x, panel),
                 _ => scale_panel::<1, V>(self.vectors, rows, x, panel),
             }
         }
@@ -19,20 +21,24 @@ impl<V: Vector> Multiply<V> for Single<V> {
 
     /// `x` may have any number of columns. Not inlined, so that every place that needs it shares the code.
     #[inline(never)]
-    fn multiply(self, columns: usize, matrix: &[V::Array], x: &[V::Array], out: &mut [V::Array]) {
-        self.vectors.vectorize(
-            #[inline(always)]
-            move || {
-                for (first, count) in panels(self.rows()) {
-                    let panel = &matrix[first * self.n..][..count * self.n];
-                    let out = &mut out[first * columns..][..count * columns];
-                    match count {
-                        3 => multiply_panel::<3, V>(self.vectors, columns, panel, x, out),
-                        _ => multiply_panel::<1, V>(self.vectors, columns, panel, x, out),
-                    }
-                }
-            },
-        );
+    fn multiply(
+        self,
+        columns: usize,
+        matrix: &[V::Array],
+        x: &[V::Array],
+        mut out: &mut [V::Array],
+    ) {
+        let (n, vectors) = (self.n, self.vectors);
+        let items = panels(self.rows())
+            .map(move |(first, count)| (first, count, take(&mut out, count * columns)));
+        self.team.share(items, |(first, count, out)| {
+            let panel = &matrix[first * n..][..count * n];
+            match count {
+                3 => multiply_panel::<3, V>(vectors, columns, panel.as_chunks().0, x, out),
+                2 => multiply_panel::<2, V>(vectors, columns, panel.as_chunks().0, x, out),
+                _ => multiply_panel::<1, V>(vectors, columns, panel.as_chunks().0, x, out),
+            }
+        });
     }
 }
 
@@ -59,57 +65,103 @@ fn scale_panel<const ROWS: usize, V: Vector>(
     }
 }
 
-/// A panel of rows times a table of `columns` vectors a row.
+/// Columns of a panel that stay in the first-level cache, in vectors, while all columns of a table meet them.
+pub(super) const BLOCK: usize = 12;
+
+/// Columns of a panel, and the rows of a table that belong to them.
+pub(super) type Segment<'a, const ROWS: usize, A> = (&'a [[A; ROWS]], &'a [A]);
+
+/// A panel of rows times a table of `columns` vectors a row, to `out`.
 #[inline(always)]
-fn multiply_panel<const ROWS: usize, V: Vector>(
+pub(super) fn multiply_panel<const ROWS: usize, V: Vector>(
     vectors: Vectors<V>,
     columns: usize,
-    panel: &[V::Array],
+    panel: &[[V::Array; ROWS]],
     x: &[V::Array],
     out: &mut [V::Array],
 ) {
-    let mut c = 0;
-    while c + 3 <= columns {
-        multiply_tile::<ROWS, 3, V>(vectors, columns, c, panel, x, out);
-        c += 3;
+    for (block, panel) in panel.chunks(BLOCK * V::W).enumerate() {
+        let segment = (panel, &x[block * BLOCK * columns..]);
+        add::<ROWS, V>(vectors, columns, block == 0, &[segment], out);
     }
-    match columns - c {
-        2 => multiply_tile::<ROWS, 2, V>(vectors, columns, c, panel, x, out),
-        1 => multiply_tile::<ROWS, 1, V>(vectors, columns, c, panel, x, out),
-        _ => {}
-    }
+}
+
+/// Adds some columns of a panel, times the rows of a table that belong to them, to `out`; or writes it there, if they are
+/// the `first`.
+#[inline(never)]
+pub(super) fn add<const ROWS: usize, V: Vector>(
+    vectors: Vectors<V>,
+    columns: usize,
+    first: bool,
+    segments: &[Segment<'_, ROWS, V::Array>],
+    out: &mut [V::Array],
+) {
+    vectors.vectorize(
+        #[inline(always)]
+        move || {
+            // As many sums as registers hold, and no column alone, if it can be helped: its sums would wait for
+            // themselves.
+            let (mut c, wide) = (0, if ROWS > 2 { 3 } else { 4 });
+            while columns - c > wide + 1 {
+                if ROWS > 2 {
+                    add_tile::<ROWS, 3, V>(vectors, columns, c, first, segments, out);
+                } else {
+                    add_tile::<ROWS, 4, V>(vectors, columns, c, first, segments, out);
+                }
+                c += wide;
+            }
+            if columns - c == 5 {
+                add_tile::<ROWS, 3, V>(vectors, columns, c, first, segments, out);
+                c += 3;
+            }
+            match columns - c {
+                4 => add_tile::<ROWS, 4, V>(vectors, columns, c, first, segments, out),
+                3 => add_tile::<ROWS, 3, V>(vectors, columns, c, first, segments, out),
+                2 => add_tile::<ROWS, 2, V>(vectors, columns, c, first, segments, out),
+                _ => add_tile::<ROWS, 1, V>(vectors, columns, c, first, segments, out),
+            }
+        },
+    );
 }
 
 /// COLUMNS columns of it. Every sum runs over j upwards, as in the lanes shape.
 #[inline(always)]
-fn multiply_tile<const ROWS: usize, const COLUMNS: usize, V: Vector>(
+fn add_tile<const ROWS: usize, const COLUMNS: usize, V: Vector>(
     vectors: Vectors<V>,
     columns: usize,
     c: usize,
-    panel: &[V::Array],
-    x: &[V::Array],
+    first: bool,
+    segments: &[Segment<'_, ROWS, V::Array>],
     out: &mut [V::Array],
 ) {
     let mut sums = [[vectors.zero(); COLUMNS]; ROWS];
-    // W columns of the matrix meet one vector row of x, from which they take a lane each.
-    let panel = panel.as_chunks::<ROWS>().0;
-    let full = panel.chunks_exact(V::W);
-    let (count, rest) = (full.len(), full.remainder());
-    for (block, matrix) in full.enumerate() {
-        let x = &x[block * columns + c..][..COLUMNS];
-        for l in 0..V::W {
-            add_column(vectors, &matrix[l], x, l, &mut sums);
+    if !first {
+        for v in 0..ROWS {
+            let out = &out[v * columns + c..][..COLUMNS];
+            for column in 0..COLUMNS {
+                sums[v][column] = vectors.load(&out[column]);
+            }
         }
     }
-    if !rest.is_empty() {
-        let x = &x[count * columns + c..][..COLUMNS];
+    for (panel, x) in segments {
+        let mut x = &x[c..];
+        // W columns of the matrix meet one vector row of x, from which they take a lane each.
+        let full = panel.chunks_exact(V::W);
+        let rest = full.remainder();
+        for matrix in full {
+            for l in 0..V::W {
+                add_column(vectors, &matrix[l], &x[..COLUMNS], l, &mut sums);
+            }
+            x = x.get(columns..).unwrap_or_default();
+        }
         for (l, matrix) in rest.iter().enumerate().take(V::W) {
-            add_column(vectors, matrix, x, l, &mut sums);
+            add_column(vectors, matrix, &x[..COLUMNS], l, &mut sums);
         }
     }
     for v in 0..ROWS {
+        let out = &mut out[v * columns + c..][..COLUMNS];
         for column in 0..COLUMNS {
-            sums[v][column].store_array(&mut out[v * columns + c + column]);
+            sums[v][column].store_array(&mut out[column]);
         }
     }
 }

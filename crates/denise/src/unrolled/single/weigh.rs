@@ -1,13 +1,15 @@
 //! The residual of one panel after the other and its weights; then the products with them.
 
-use super::{PANEL, Single, lane_numbers, panels};
+use super::tile::{BLOCK, add, multiply_panel};
+use super::weights::{Part, across, own, own_len, parts, take, transpose};
+use super::{PANEL, Single, lane_numbers, panel_of, panels, panels_from};
 use crate::simd::{Vector, Vectors};
-use crate::unrolled::rank::by_rank_to;
-use crate::unrolled::shape::{Influence, Layout, Multiply, Terms, Weigh};
+use crate::unrolled::rank::by_rank;
+use crate::unrolled::shape::{Influence, Layout, Terms, Weigh};
 use crate::unrolled::triangle::triangle;
 use fearless_simd::Select;
 
-impl<V: Vector> Weigh<V> for Single<V> {
+impl<V: Vector> Weigh<V> for Single<'_, V> {
     #[inline(always)]
     fn accumulate(
         self,
@@ -16,84 +18,222 @@ impl<V: Vector> Weigh<V> for Single<V> {
         m: &[V::Array],
         u: &[V::Array],
         own: Option<&[V::Array]>,
-        mut terms: Terms<'_, V>,
+        terms: Terms<'_, V>,
     ) {
-        self.weigh(k, own.is_some(), influence, m, u, &mut terms);
-        self.multiply(k, terms.c, u, terms.b);
-        if let Some(p) = own {
-            self.multiply(triangle(k), terms.w, p, terms.a);
+        let Terms {
+            w,
+            c,
+            mut a,
+            mut b,
+            sums,
+            trust,
+        } = terms;
+        let (n, vectors, rows) = (self.n, self.vectors, self.rows());
+        let weighing = Weighing {
+            vectors,
+            n,
+            k,
+            // Sums of weights of a matrix that is one panel are complete as soon as it is weighed.
+            stored: own.is_some() || rows > PANEL,
+            influence,
+            m,
+            u,
+        };
+        self.team
+            .share(parts(rows, w, c, sums, trust), |part| weighing.weigh(part));
+        let systems = Systems {
+            vectors,
+            n,
+            k,
+            w,
+            c,
+            u,
+            p: own,
+        };
+        let mut trust = trust;
+        let size = own.map_or(0, |_| triangle(k));
+        let items = panels(rows).map(move |panel| {
+            let (_, count) = panel;
+            let a = take(&mut a, count * size);
+            (panel, a, take(&mut b, count * k), take(&mut trust, count))
+        });
+        self.team.share(items, |(panel, a, b, trust)| {
+            systems.sum(panel, a, b, trust)
+        });
+    }
+}
+
+/// What it takes to weigh a panel.
+struct Weighing<'a, V: Vector> {
+    vectors: Vectors<V>,
+    n: usize,
+    k: usize,
+    /// Whether w is stored.
+    stored: bool,
+    influence: Influence<V>,
+    m: &'a [V::Array],
+    u: &'a [V::Array],
+}
+
+impl<V: Vector> Weighing<'_, V> {
+    /// For all rows of a panel w R, Σ |R_ij|, w if that is to be stored, and the sum of the weights up to the diagonal.
+    #[inline(never)]
+    fn weigh(&self, part: Part<'_, V>) {
+        by_rank(
+            self.vectors,
+            self.k,
+            #[inline(always)]
+            move |k| match part.count {
+                3 => self.weigh_panel::<3>(k, part),
+                2 => self.weigh_panel::<2>(k, part),
+                _ => self.weigh_panel::<1>(k, part),
+            },
+        );
+    }
+
+    /// [`Weighing::weigh`] for a panel of `ROWS` vectors.
+    #[inline(always)]
+    fn weigh_panel<const ROWS: usize>(&self, k: usize, part: Part<'_, V>) {
+        let (n, vectors, u) = (self.n, self.vectors, self.u);
+        let first = part.first;
+        let zero = vectors.zero();
+        let mut panel = Panel::<ROWS, V> {
+            vectors,
+            k,
+            stored: self.stored,
+            own: &u[first * k..][..ROWS * k],
+            influence: self.influence,
+            sum: [zero; ROWS],
+            total: [zero; ROWS],
+        };
+        let m = self.m[first * n..][..ROWS * n].as_chunks::<ROWS>().0;
+        let (w, w_across) = part.w.split_at_mut(own_len::<V>(first, ROWS));
+        let (c, c_across) = part.c.split_at_mut(own_len::<V>(first, ROWS));
+        let w = w.as_chunks_mut::<ROWS>().0;
+        let c = c.as_chunks_mut::<ROWS>().0;
+        // Squares of W columns, and the rows of U that belong to them.
+        let squares = m.chunks(V::W).zip(u.chunks_exact(k));
+        let mut squares = squares.zip(w.chunks_mut(V::W).zip(c.chunks_mut(V::W)));
+        let rows = n.div_ceil(V::W);
+        for (square, ((m, u), (w, c))) in squares.by_ref().take(first).enumerate() {
+            panel.left(m, u, w, c);
+            let (start, count) = panel_of(rows, square);
+            let (from, at) = (start * ROWS * V::W, square - start);
+            transpose::<ROWS, V>(vectors, w, &mut w_across[from..], count, at);
+            transpose::<ROWS, V>(vectors, c, &mut c_across[from..], count, at);
+        }
+        if let Some(((m, u), (w, c))) = squares.next() {
+            panel.columns::<0>(m, u, w, c);
+        }
+        if let (true, Some(((m, u), (w, c)))) = (ROWS > 1, squares.next()) {
+            panel.columns::<1>(m, u, w, c);
+        }
+        if let (true, Some(((m, u), (w, c)))) = (ROWS > 2, squares.next()) {
+            panel.columns::<2>(m, u, w, c);
+        }
+        for v in 0..ROWS {
+            panel.sum[v].store_array(&mut part.sums[v]);
+            panel.total[v].store_array(&mut part.trust[v]);
         }
     }
 }
 
-impl<V: Vector> Single<V> {
-    /// For all rows w R, Σ |R_ij|, and w if that is to be stored, else Σ w_ij.
-    #[inline(never)]
-    fn weigh(
-        self,
-        k: usize,
-        stored: bool,
-        influence: Influence<V>,
-        m: &[V::Array],
-        u: &[V::Array],
-        terms: &mut Terms<'_, V>,
+/// What it takes to sum what the rows' steps need.
+struct Systems<'a, V: Vector> {
+    vectors: Vectors<V>,
+    n: usize,
+    k: usize,
+    w: &'a [V::Array],
+    c: &'a [V::Array],
+    u: &'a [V::Array],
+    /// u_j u_jᵀ, if A_i is wanted.
+    p: Option<&'a [V::Array]>,
+}
+
+impl<V: Vector> Systems<'_, V> {
+    /// For all rows of a panel b, and A if that is wanted, else the rest of the sum of the weights.
+    #[inline(always)]
+    fn sum(
+        &self,
+        panel: (usize, usize),
+        a: &mut [V::Array],
+        b: &mut [V::Array],
+        trust: &mut [V::Array],
     ) {
-        by_rank_to::<3, V>(
-            self.vectors,
-            k,
+        match panel.1 {
+            3 => self.sum_panel::<3>(panel.0, a, b, trust),
+            2 => self.sum_panel::<2>(panel.0, a, b, trust),
+            _ => self.sum_panel::<1>(panel.0, a, b, trust),
+        }
+    }
+
+    #[inline(always)]
+    fn sum_panel<const ROWS: usize>(
+        &self,
+        first: usize,
+        a: &mut [V::Array],
+        b: &mut [V::Array],
+        trust: &mut [V::Array],
+    ) {
+        self.multiply::<ROWS>(first, self.k, self.c, self.u, b);
+        match self.p {
+            Some(p) => self.multiply::<ROWS>(first, triangle(self.k), self.w, p, a),
+            None => self.add_trust::<ROWS>(first, trust),
+        }
+    }
+
+    /// Adds the weights beyond the diagonal to `trust`.
+    #[inline(always)]
+    fn add_trust<const ROWS: usize>(&self, first: usize, trust: &mut [V::Array]) {
+        let (n, vectors) = (self.n, self.vectors);
+        vectors.vectorize(
             #[inline(always)]
-            move |k| {
-                for (first, count) in panels(self.rows()) {
-                    match count {
-                        3 => self.weigh_panel::<3>(k, first, stored, influence, m, u, terms),
-                        _ => self.weigh_panel::<1>(k, first, stored, influence, m, u, terms),
+            || {
+                let mut total = [vectors.zero(); ROWS];
+                for v in 0..ROWS {
+                    total[v] = vectors.load(&trust[v]);
+                }
+                for below in panels_from(n.div_ceil(V::W), first + ROWS) {
+                    for w in across::<ROWS, V>(n, first, below, self.w) {
+                        for v in 0..ROWS {
+                            total[v] += vectors.load(&w[v]);
+                        }
                     }
+                }
+                for v in 0..ROWS {
+                    total[v].store_array(&mut trust[v]);
                 }
             },
         );
     }
 
-    /// [`Single::weigh`] for a panel of `ROWS` vectors.
+    /// Rows of weights, times a table of `columns` vectors a row.
     #[inline(always)]
-    #[allow(clippy::too_many_arguments)]
-    fn weigh_panel<const ROWS: usize>(
-        self,
-        k: usize,
+    fn multiply<const ROWS: usize>(
+        &self,
         first: usize,
-        stored: bool,
-        influence: Influence<V>,
-        m: &[V::Array],
-        u: &[V::Array],
-        terms: &mut Terms<'_, V>,
+        columns: usize,
+        weights: &[V::Array],
+        x: &[V::Array],
+        out: &mut [V::Array],
     ) {
-        let span = first * self.n..(first + ROWS) * self.n;
-        let zero = self.vectors.zero();
-        let mut panel = Panel::<ROWS, V> {
-            vectors: self.vectors,
-            k,
-            stored,
-            own: &u[first * k..][..ROWS * k],
-            influence,
-            sum: [zero; ROWS],
-            total: [zero; ROWS],
-        };
-        let m = m[span.clone()].as_chunks::<ROWS>().0;
-        let w = terms.w[span.clone()].as_chunks_mut::<ROWS>().0;
-        let c = terms.c[span].as_chunks_mut::<ROWS>().0;
-        let squares = m.chunks(V::W).zip(u.chunks_exact(k));
-        let out = w.chunks_mut(V::W).zip(c.chunks_mut(V::W));
-        for (square, ((m, other), (w, c))) in squares.zip(out).enumerate() {
-            match square.wrapping_sub(first) {
-                0 => panel.columns::<0>(m, other, w, c),
-                1 if ROWS > 1 => panel.columns::<1>(m, other, w, c),
-                2 if ROWS > 2 => panel.columns::<2>(m, other, w, c),
-                _ if square < first => panel.columns::<-1>(m, other, w, c),
-                _ => panel.columns::<{ PANEL as isize }>(m, other, w, c),
+        let (n, vectors) = (self.n, self.vectors);
+        let panel = own::<ROWS, V>(n, first, weights);
+        multiply_panel::<ROWS, V>(vectors, columns, panel, x, out);
+        // A few panels at a time, as many columns as `multiply_panel` takes.
+        let mut segments = [(&[][..], &[][..]); BLOCK / PANEL];
+        let mut count = 0;
+        for below in panels_from(n.div_ceil(V::W), first + ROWS) {
+            let panel = across::<ROWS, V>(n, first, below, weights);
+            segments[count] = (panel, &x[below.0 * columns..]);
+            count += 1;
+            if count == segments.len() {
+                add::<ROWS, V>(vectors, columns, false, &segments, out);
+                count = 0;
             }
         }
-        for v in 0..ROWS {
-            panel.sum[v].store_array(&mut terms.sums[first + v]);
-            panel.total[v].store_array(&mut terms.trust[first + v]);
+        if count > 0 {
+            add::<ROWS, V>(vectors, columns, false, &segments[..count], out);
         }
     }
 }
@@ -102,7 +242,7 @@ impl<V: Vector> Single<V> {
 struct Panel<'a, const ROWS: usize, V: Vector> {
     vectors: Vectors<V>,
     k: usize,
-    /// Whether w is stored, for A_i, or summed.
+    /// Whether w is stored.
     stored: bool,
     /// The panel's own rows of U.
     own: &'a [V::Array],
@@ -114,10 +254,55 @@ struct Panel<'a, const ROWS: usize, V: Vector> {
 }
 
 impl<const ROWS: usize, V: Vector> Panel<'_, ROWS, V> {
+    /// W columns left of all rows of the panel, whose rows of U are `other`.
+    #[inline(always)]
+    fn left(
+        &mut self,
+        m: &[[V::Array; ROWS]],
+        other: &[V::Array],
+        w: &mut [[V::Array; ROWS]],
+        c: &mut [[V::Array; ROWS]],
+    ) {
+        let (vectors, k) = (self.vectors, self.k);
+        let other = &other[..k];
+        let own: [&[V::Array]; ROWS] = core::array::from_fn(|v| &self.own[v * k..][..k]);
+        let (m, w, c) = (&m[..V::W], &mut w[..V::W], &mut c[..V::W]);
+        let (mut sum, mut total) = (self.sum, self.total);
+        // Two at a time: rows of U that are loaded once serve both.
+        for l in (0..V::W).step_by(2) {
+            let mut x = [[vectors.zero(); ROWS]; 2];
+            for e in 0..2 {
+                for v in 0..ROWS {
+                    x[e][v] = vectors.load(&m[l + e][v]);
+                }
+            }
+            for a in 0..k {
+                let pair = [0, 1].map(|e| vectors.splat(other[a][l + e]));
+                for v in 0..ROWS {
+                    let own = -vectors.load(&own[v][a]);
+                    for e in 0..2 {
+                        x[e][v] = own.mul_add(pair[e], x[e][v]);
+                    }
+                }
+            }
+            for e in 0..2 {
+                for v in 0..ROWS {
+                    let x = x[e][v];
+                    let weight = self.influence.scale / x.mul_add(x, self.influence.scale);
+                    sum[v] += x.abs();
+                    total[v] += weight;
+                    weight.store_array(&mut w[l + e][v]);
+                    (weight * x).store_array(&mut c[l + e][v]);
+                }
+            }
+        }
+        (self.sum, self.total) = (sum, total);
+    }
+
     /// Up to W columns, whose rows of U are `other`. Vector row `DIAGONAL` of the panel has them on the
     /// diagonal; the rows above have them on the right of it, those below on the left.
     #[inline(always)]
-    fn columns<const DIAGONAL: isize>(
+    fn columns<const DIAGONAL: usize>(
         &mut self,
         m: &[[V::Array; ROWS]],
         other: &[V::Array],
@@ -143,9 +328,9 @@ impl<const ROWS: usize, V: Vector> Panel<'_, ROWS, V> {
             }
             for v in 0..ROWS {
                 let mut weight = influence.scale / x[v].mul_add(x[v], influence.scale);
-                if (v as isize) > DIAGONAL {
+                if v > DIAGONAL {
                     self.sum[v] += x[v].abs();
-                } else if v as isize == DIAGONAL {
+                } else if v == DIAGONAL {
                     let own = influence.of_diagonal(vectors, vectors.load(&m[v]), x[v]);
                     weight = lanes.simd_eq(lane).select(own, weight);
                     let left: V = lanes.simd_gt(lane).select(x[v].abs(), zero);
@@ -154,9 +339,8 @@ impl<const ROWS: usize, V: Vector> Panel<'_, ROWS, V> {
                 (weight * x[v]).store_array(&mut c[v]);
                 if self.stored {
                     weight.store_array(&mut w[v]);
-                } else {
-                    self.total[v] += weight;
                 }
+                self.total[v] += weight;
             }
             lane += vectors.one();
         }

@@ -61,7 +61,7 @@ fn split<F: Real>(
         engine.careful = how.careful;
         engine.correlation = how.correlation;
         let mut workspace = engine.workspace(isa).unwrap();
-        status = engine.run(isa, &mut workspace, batch, shapes);
+        status = engine.run(isa, &Team::alone(), &mut workspace, batch, shapes);
     });
     (results, status)
 }
