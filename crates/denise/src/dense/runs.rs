@@ -12,9 +12,9 @@ use core::ops::Range;
 /// Inputs at a time. A vector of sums is loaded and stored once for so many multiply-adds.
 const INPUTS: usize = 6;
 /// Bytes at the start of a row that are asked for before the row is needed: all of a short one.
-const START: usize = 512;
-/// Bytes of rows that are on their way: as much as the time to fetch them is worth, and less than the first-level cache.
-const AHEAD: usize = 12 << 10;
+const START: usize = 384;
+/// Bytes of rows that are on their way: enough for the time it takes, and less than the first-level cache.
+const AHEAD: usize = 8 << 10;
 
 /// What a layer adds to the sums of `count` matrices.
 pub(super) struct Runs<'a, T> {
