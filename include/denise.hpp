@@ -288,6 +288,7 @@ void check(status code, const view<const T>& m, const outputs<T>& out, std::size
 inline constexpr std::uint32_t flag_portable = DENISE_FLAG_PORTABLE;  // only what every such machine has
 inline constexpr std::uint32_t flag_avx2 = DENISE_FLAG_AVX2;  // AVX2 and FMA, or fail with status::unsupported
 inline constexpr std::uint32_t flag_f16 = DENISE_FLAG_F16;  // 16-bit weights of a dense network; with either
+inline constexpr std::uint32_t flag_int8 = DENISE_FLAG_INT8;  // 8-bit weights of one; with either, not with f16
 
 // Splits the correlation matrix and scales back: the units of the assets do not matter. With any of the others.
 inline constexpr std::uint32_t flag_correlation = DENISE_FLAG_CORRELATION;

@@ -221,20 +221,25 @@ fn classical_methods_give_through_the_boundary_what_they_give_in_rust() {
 
 #[test]
 fn a_message_names_the_flag_as_c_has_it() {
-    let mut message = [1; 200];
-    let mut options = options();
-    options.flags |= DENISE_FLAG_F16;
-    options.message = message.as_mut_ptr();
-    options.message_size = message.len();
-    let mut model = null_mut();
-    // SAFETY: all pointers are to live memory.
-    let (status, message) = unsafe {
-        let status = denise_load(null(), &options, &mut model);
-        (status, CStr::from_ptr(message.as_ptr()))
-    };
-    assert_eq!(status, DENISE_ERR_UNSUPPORTED);
-    assert!(model.is_null());
-    assert!(message.to_string_lossy().contains("DENISE_FLAG_F16"));
+    for (flag, name) in [
+        (DENISE_FLAG_F16, "DENISE_FLAG_F16"),
+        (DENISE_FLAG_INT8, "DENISE_FLAG_INT8"),
+    ] {
+        let mut message = [1; 200];
+        let mut options = options();
+        options.flags |= flag;
+        options.message = message.as_mut_ptr();
+        options.message_size = message.len();
+        let mut model = null_mut();
+        // SAFETY: all pointers are to live memory.
+        let (status, message) = unsafe {
+            let status = denise_load(null(), &options, &mut model);
+            (status, CStr::from_ptr(message.as_ptr()))
+        };
+        assert_eq!(status, DENISE_ERR_UNSUPPORTED);
+        assert!(model.is_null());
+        assert!(message.to_string_lossy().contains(name));
+    }
 }
 
 #[test]

@@ -26,6 +26,8 @@ BATCHES = [1, 8, 64, 1024, 10_000]
 # Seconds; an engine that needs longer for one call is left out of that batch.
 PATIENCE = 3.0
 OURS = "libdenise"
+# How far U may be from onnxruntime's with rounded weights.
+ROUNDED = {"16 bits": 2e-3, "8 bits": 5e-2}
 
 
 def measure(calls, batch, seconds):
@@ -69,7 +71,7 @@ def check(calls):
     for name, variants in calls.items():
         got = variants[0]()
         error = np.linalg.norm(got - want) / np.linalg.norm(want)
-        allowed = 2e-3 if "16" in name else 1e-4
+        allowed = next((most for bits, most in ROUNDED.items() if bits in name), 1e-4)
         assert error < allowed, f"{name}: U differs from onnxruntime's by {error}"
 
 
@@ -81,6 +83,7 @@ def networks(library, files, cores, seconds):
         engines = {OURS: Denise(library, file["denise"], cores)}
         if network == "topo0":
             engines["libdenise, 16 bits"] = Denise(library, file["denise"], cores, Denise.F16)
+            engines["libdenise, 8 bits"] = Denise(library, file["denise"], cores, Denise.INT8)
         engines["onnxruntime"] = OnnxRuntime(file["denise"], cores)
         if cores == 1:
             engines["tract"] = Tract(file["tract"])
@@ -97,13 +100,14 @@ def networks(library, files, cores, seconds):
     return rows
 
 
-NETWORK_HEAD = ["network", "cores", "batch", "× onnxruntime", "16 bits", "× tract", "libdenise p50", "p99"]
-NETWORK_HEAD += ["16 bits p50", "p99", "onnxruntime p50", "p99", "tract p50", "p99"]
+NETWORK_HEAD = ["network", "cores", "batch", "× onnxruntime", "16 bits", "8 bits", "× tract"]
+NETWORK_HEAD += ["libdenise p50", "p99", "16 bits p50", "p99", "8 bits p50", "p99"]
+NETWORK_HEAD += ["onnxruntime p50", "p99", "tract p50", "p99"]
 
 
 def network_cells(row):
     engines = row["engines"]
-    half = engines.get("libdenise, 16 bits")
+    rounded = ["libdenise, 16 bits", "libdenise, 8 bits"]
 
     def ratio(name, own=None):
         if name not in engines:
@@ -112,8 +116,9 @@ def network_cells(row):
         return f"{theirs / own['ratio'] if own else theirs:.2f}"
 
     cells = [row["network"], str(row["cores"]), f"{row['batch']:,}", ratio("onnxruntime")]
-    cells += [ratio("onnxruntime", half) if half else "–", ratio("tract")]
-    for name in [OURS, "libdenise, 16 bits", "onnxruntime", "tract"]:
+    cells += [ratio("onnxruntime", engines[name]) if name in engines else "–" for name in rounded]
+    cells += [ratio("tract")]
+    for name in [OURS, *rounded, "onnxruntime", "tract"]:
         cells += [f"{engines[name][p]:.1f}" if name in engines else "–" for p in ["p50", "p99"]]
     return cells
 

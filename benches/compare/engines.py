@@ -53,6 +53,7 @@ class Denise:
     """Its time includes what the others leave to the caller: it reads M, and writes L and S."""
 
     F16 = 4
+    INT8 = 64
 
     def __init__(self, library, model, threads=1, flags=0):
         self.library = ctypes.CDLL(library)

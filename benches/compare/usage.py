@@ -13,6 +13,7 @@ from engines import Denise, OnnxRuntime, Tract, matrices
 ENGINES = {
     "libdenise": lambda library, model: Denise(library, model),
     "libdenise, 16 bits": lambda library, model: Denise(library, model, flags=Denise.F16),
+    "libdenise, 8 bits": lambda library, model: Denise(library, model, flags=Denise.INT8),
     "onnxruntime": lambda library, model: OnnxRuntime(model),
     "tract": lambda library, model: Tract(model),
 }

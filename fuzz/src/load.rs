@@ -5,8 +5,8 @@ use crate::bytes::Bytes;
 use crate::memory::peak;
 use crate::value::Value;
 use denise::{
-    DENISE_ERR_ARGUMENT, DENISE_ERR_FORMAT, DENISE_ERR_SHAPE, DENISE_ERR_UNSUPPORTED, DENISE_OK,
-    denise_options,
+    DENISE_ERR_ARGUMENT, DENISE_ERR_FORMAT, DENISE_ERR_SHAPE, DENISE_ERR_UNSUPPORTED,
+    DENISE_FLAG_INT8, DENISE_OK, denise_options,
 };
 use std::ptr;
 
@@ -32,11 +32,16 @@ pub fn load(data: &[u8]) {
             k: u32::from(bytes.byte()) % 40,
             max_concurrency: u32::from(bytes.byte()) % 4,
             threads: u32::from(bytes.byte()) % 4,
-            flags: u32::from(bytes.byte()) % 9,
+            flags: flags(bytes.byte()),
             ..default_options()
         };
         try_file(bytes.rest(), options);
     }
+}
+
+/// Instruction sets, 16-bit or 8-bit weights, correlations; what is not allowed together must be refused.
+fn flags(byte: u8) -> u32 {
+    u32::from(byte) % 9 | u32::from(byte) & DENISE_FLAG_INT8
 }
 
 fn try_file(file: &[u8], options: denise_options) {

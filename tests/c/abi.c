@@ -55,6 +55,7 @@ _Static_assert(DENISE_ERR_IO == 3 && DENISE_ERR_FORMAT == 4 && DENISE_ERR_UNSUPP
 _Static_assert(DENISE_ERR_SHAPE == 6 && DENISE_ERR_NOT_FINITE == 7 && DENISE_ERR_MEMORY == 8, "codes");
 _Static_assert(DENISE_ERR_INTERNAL == 9 && DENISE_ERR_NOT_READY == 10, "codes");
 _Static_assert(DENISE_FLAG_PORTABLE == 1 && DENISE_FLAG_AVX2 == 2 && DENISE_FLAG_F16 == 4, "flags");
+_Static_assert(DENISE_FLAG_INT8 == 64, "flags");
 _Static_assert(DENISE_FLAG_CORRELATION == 8 && DENISE_FLAG_CAREFUL == 16 && DENISE_FLAG_MISSING == 32, "flags");
 _Static_assert(DENISE_METHOD_EIGEN == 1 && DENISE_METHOD_PCP == 2 && DENISE_METHOD_IALM == 3, "methods");
 _Static_assert(DENISE_METHOD_FPCP == 4 && DENISE_METHOD_RPCA_GD == 5 && DENISE_METHOD_MASKED_PCP == 6, "methods");
@@ -488,6 +489,17 @@ static void test_dense_file(void) {
   CHECK(difference > 0 && difference < 0.02F * largest);
   denise_free(model);
   CHECK(denise_load(NULL, &options, &model) == DENISE_ERR_UNSUPPORTED && strstr(message, "16-bit") != NULL);
+
+  options.flags = DENISE_FLAG_INT8;
+  CHECK(denise_load(DENSE, &options, &model) == DENISE_OK && strstr(denise_kernel(model), "int8") != NULL);
+  CHECK(denise_decompose_batch(model, COUNT, m, NULL, half_l, NULL, NULL) == DENISE_OK);
+  difference = 0;
+  for (size_t i = 0; i < COUNT * N * N; i++) difference = fmaxf(difference, fabsf(l[i] - half_l[i]));
+  CHECK(difference > 0 && difference < 0.2F * largest);
+  denise_free(model);
+  CHECK(denise_load(NULL, &options, &model) == DENISE_ERR_UNSUPPORTED && strstr(message, "8-bit") != NULL);
+  options.flags = DENISE_FLAG_INT8 | DENISE_FLAG_F16;
+  CHECK(denise_load(DENSE, &options, &model) == DENISE_ERR_ARGUMENT && strstr(message, "DENISE_FLAG_INT8") != NULL);
   const uint32_t not_dense[] = {DENISE_FLAG_CORRELATION, DENISE_FLAG_CAREFUL, DENISE_FLAG_MISSING};
   const char *named[] = {"DENISE_FLAG_CORRELATION", "DENISE_FLAG_CAREFUL", "DENISE_FLAG_MISSING"};
   for (size_t i = 0; i < 3; i++) {

@@ -107,9 +107,11 @@ int main(int argc, char **argv) {
         snprintf(what, sizeof what, "unrolled %s, %s, batch %zu", wide ? "f64" : "f32", names[set], count);
         measure(what, NULL, sets[set], wide, count, MOST / count, 301);
       }
-      for (uint32_t half = 0; half < 2; half++) {
-        snprintf(what, sizeof what, "dense %s, %s, batch %zu", half ? "f16" : "f32", names[set], count);
-        measure(what, argv[1], sets[set] | (half ? DENISE_FLAG_F16 : 0), 0, count, 1 + 4 * one, 21);
+      const char *const formats[] = {"f32", "f16", "int8"};
+      const uint32_t flags[] = {0, DENISE_FLAG_F16, DENISE_FLAG_INT8};
+      for (size_t format = 0; format < 3; format++) {
+        snprintf(what, sizeof what, "dense %s, %s, batch %zu", formats[format], names[set], count);
+        measure(what, argv[1], sets[set] | flags[format], 0, count, 1 + 4 * one, 21);
       }
     }
   }

@@ -34,6 +34,8 @@ static const struct kind ALL[KINDS] = {
     {"dense f64", DENSE, 0, 0, DENISE_FLAG_PORTABLE, 1},
     {"dense f32, 16-bit weights", DENSE, 0, 0, DENISE_FLAG_AVX2 | DENISE_FLAG_F16, 0},
     {"dense f32, 16-bit weights", DENSE, 0, 0, DENISE_FLAG_PORTABLE | DENISE_FLAG_F16, 0},
+    {"dense f32, 8-bit weights", DENSE, 0, 0, DENISE_FLAG_AVX2 | DENISE_FLAG_INT8, 0},
+    {"dense f32, 8-bit weights", DENSE, 0, 0, DENISE_FLAG_PORTABLE | DENISE_FLAG_INT8, 0},
 };
 
 static denise_model *load(const struct kind *kind, uint32_t threads) {

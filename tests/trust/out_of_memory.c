@@ -269,7 +269,9 @@ int main(int argc, char **argv) {
   refusals("no model", &garbage, options, DENISE_ERR_FORMAT);
   options.flags = DENISE_FLAG_F16;
   refusals("16-bit weights for an unrolled network", &builtin, options, DENISE_ERR_UNSUPPORTED);
-  options.flags = 64;
+  options.flags = DENISE_FLAG_INT8;
+  refusals("8-bit weights for an unrolled network", &builtin, options, DENISE_ERR_UNSUPPORTED);
+  options.flags = 128;
   refusals("an unknown flag", &builtin, options, DENISE_ERR_ARGUMENT);
   options_init(&options, sizeof options);
   options.n = 513;

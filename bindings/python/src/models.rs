@@ -14,6 +14,7 @@ pub(crate) struct Kind {
     pub(crate) careful: bool,
     pub(crate) threads: usize,
     pub(crate) half_weights: bool,
+    pub(crate) byte_weights: bool,
 }
 
 /// Kinds and sizes that are kept.
@@ -55,6 +56,7 @@ impl Models {
             careful: kind.careful,
             threads: kind.threads,
             half_weights: kind.half_weights,
+            byte_weights: kind.byte_weights,
             ..Options::default()
         };
         let model = guard(|| match &self.file {

@@ -126,6 +126,7 @@ impl Stream {
                     careful: false,
                     threads: 1,
                     half_weights: false,
+                    byte_weights: false,
                 },
             ),
         };

@@ -1,6 +1,7 @@
 //! `denise info`.
 
 use super::model::{Model, describe};
+use super::rounded;
 use denise::File;
 use denise::dense::{Activation, Network};
 use denise::unrolled::Layer;
@@ -120,6 +121,7 @@ fn describe_dense(network: &Network, args: &Args) -> Result<(), Box<dyn Error>> 
         .iter()
         .map(|x| x.weights.len() + x.bias.len())
         .sum();
+    let [half, byte] = rounded::errors(network)?;
     if args.json {
         let layers: Vec<_> = network
             .layers
@@ -132,6 +134,7 @@ fn describe_dense(network: &Network, args: &Args) -> Result<(), Box<dyn Error>> 
             .collect();
         let all = serde_json::json!({
             "topology": "dense", "n": network.n, "k": network.k, "weights": weights, "layers": layers,
+            "rounded": { "matrices": rounded::MATRICES, "half_weights": half, "byte_weights": byte },
         });
         println!("{}", serde_json::to_string_pretty(&all)?);
         return Ok(());
@@ -150,6 +153,11 @@ fn describe_dense(network: &Network, args: &Args) -> Result<(), Box<dyn Error>> 
             name(x.activation)
         );
     }
+    println!(
+        "\nrounded weights change L by, over {} covariance matrices of the paper's kind:",
+        rounded::MATRICES
+    );
+    println!("16 bits  {half:.1e}\n 8 bits  {byte:.1e}");
     Ok(())
 }
 

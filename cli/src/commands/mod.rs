@@ -16,6 +16,7 @@ mod plot;
 mod rank;
 mod results;
 mod robustness;
+mod rounded;
 mod source;
 mod stream;
 mod streams;

@@ -9,6 +9,7 @@ use crate::options::Options;
 use crate::pool::Pool;
 use crate::size::{DEFAULT_K, DEFAULT_N, check_size};
 use crate::status::{Error, Status};
+use crate::team::Team;
 use crate::unrolled::{self, Stages};
 use core::ffi::CStr;
 use std::sync::{Mutex, PoisonError};
@@ -21,18 +22,18 @@ impl Element for f64 {}
 
 /// What depends on the precision.
 pub(crate) trait Precision: Follow {
-    fn run(network: &dyn Network, batch: Batch<'_, Self>) -> Result<(), Status>;
+    fn run(network: &dyn Network, team: &Team<'_>, batch: Batch<'_, Self>) -> Result<(), Status>;
 }
 
 impl Precision for f32 {
-    fn run(network: &dyn Network, batch: Batch<'_, f32>) -> Result<(), Status> {
-        network.run_f32(batch)
+    fn run(network: &dyn Network, team: &Team<'_>, batch: Batch<'_, f32>) -> Result<(), Status> {
+        network.run_f32(team, batch)
     }
 }
 
 impl Precision for f64 {
-    fn run(network: &dyn Network, batch: Batch<'_, f64>) -> Result<(), Status> {
-        network.run_f64(batch)
+    fn run(network: &dyn Network, team: &Team<'_>, batch: Batch<'_, f64>) -> Result<(), Status> {
+        network.run_f64(team, batch)
     }
 }
 
@@ -78,12 +79,15 @@ impl Model {
                 return Err(Error::format(Status::Argument, message));
             }
         }
-        if options.half_weights {
-            return Err(Error::new(
-                Status::Unsupported,
-                "16-bit weights are for dense networks; an unrolled one has a hundred weights: leave \
-                 half_weights (DENISE_FLAG_F16) out",
-            ));
+        let rounded = [
+            (options.half_weights, "16", "half_weights (DENISE_FLAG_F16)"),
+            (options.byte_weights, "8", "byte_weights (DENISE_FLAG_INT8)"),
+        ];
+        if let Some((_, bits, option)) = rounded.iter().find(|(wanted, ..)| *wanted) {
+            let message = format_args!(
+                "{bits}-bit weights are for dense networks; an unrolled one has a hundred weights: leave {option} out"
+            );
+            return Err(Error::format(Status::Unsupported, message));
         }
         let network = unrolled::Network::new(n, k, stages, options)?;
         Model::of(n, k, boxed(network)?, options)
@@ -226,16 +230,19 @@ impl Model {
         covariance::from_variances(n, k, count, &variance, u, floor, out, &mut failed)
     }
 
-    /// Runs a batch: alone, or in shares that threads take as they come.
+    /// Runs a batch: alone, together with the threads, or in shares that they take as they come.
     fn run<F: Element>(&self, batch: Batch<'_, F>) -> Result<(), Status> {
         let (network, count) = (&*self.network, batch.count);
+        if let Some(pool) = self.pool.as_ref().filter(|_| network.together(count)) {
+            return pool.lead(|team| F::run(network, team, batch));
+        }
         let pool = self
             .pool
             .as_ref()
             .map(|pool| (pool, network.share(count, pool.threads())))
             .filter(|(_, share)| count > *share);
         let Some((pool, share)) = pool else {
-            return F::run(network, batch);
+            return F::run(network, &Team::alone(), batch);
         };
         let rest = Mutex::new((batch, Ok(())));
         let lock = || rest.lock().unwrap_or_else(PoisonError::into_inner);
@@ -248,7 +255,7 @@ impl Model {
                 }
                 let next = state.0.take(count);
                 drop(state);
-                let outcome = F::run(network, next);
+                let outcome = F::run(network, &Team::alone(), next);
                 if outcome.is_err() {
                     lock().1 = outcome;
                 }

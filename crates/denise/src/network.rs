@@ -3,6 +3,7 @@
 use crate::batch::Batch;
 use crate::simd::{Isa, Real};
 use crate::status::{Error, Status};
+use crate::team::Team;
 use crate::tick::Tick;
 use core::ffi::CStr;
 
@@ -10,14 +11,19 @@ use core::ffi::CStr;
 ///
 /// A model has one behind a pointer, so that a library that never makes a network of some kind has no code of it.
 pub(crate) trait Network: Send + Sync {
-    /// Splits a batch whose lengths have been checked.
-    fn run_f32(&self, batch: Batch<'_, f32>) -> Result<(), Status>;
+    /// Splits a batch whose lengths have been checked. The team is the calling thread, and others if the work on
+    /// a matrix can be shared.
+    fn run_f32(&self, team: &Team<'_>, batch: Batch<'_, f32>) -> Result<(), Status>;
     /// The same in double precision.
-    fn run_f64(&self, batch: Batch<'_, f64>) -> Result<(), Status>;
+    fn run_f64(&self, team: &Team<'_>, batch: Batch<'_, f64>) -> Result<(), Status>;
     /// Its kind, and the instruction set it runs on.
     fn kernel(&self) -> &'static CStr;
     /// How many matrices of a batch a thread should take at a time, if so many threads share it.
     fn share(&self, count: usize, threads: usize) -> usize;
+    /// Whether threads should work together on all of so many matrices, rather than each on some of them.
+    fn together(&self, _count: usize) -> bool {
+        false
+    }
     /// What a stream needs of it. Splits correlation matrices if that is asked for here, or was when it was made.
     fn follower(&self, _correlation: bool) -> Result<Box<dyn Follower>, Error> {
         let message =

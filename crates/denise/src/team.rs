@@ -3,6 +3,8 @@
 //! Waking a thread takes as long as a layer of a network. So the helpers of a pool are woken once a call, and from
 //! then on watch for jobs until the call is over. The thread that leads them works too, and waits only for what a
 //! helper has in hand: one that sleeps, is busy elsewhere, or did not survive a `fork` is not missed.
+//!
+//! Calls often come one after the other. So a helper watches for a moment longer, and only then goes to sleep.
 
 use core::marker::PhantomData;
 use core::ptr::null_mut;
@@ -11,9 +13,12 @@ use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// How often a thread looks before it lets others run: some ten microseconds.
 const SPINS: u32 = 2000;
+/// How long a helper watches for the next call: about as long as it would take to wake it.
+const LINGER: Duration = Duration::from_micros(50);
 
 /// Where a leader puts jobs and helpers find them. It outlives every call, so that no leader has to wait until the
 /// last helper has turned away from it.
@@ -55,16 +60,25 @@ impl Board {
         self.open.store(false, Release);
     }
 
-    /// What a helper does while somebody leads.
+    /// What a helper does while somebody leads, and for a moment after that.
     pub(crate) fn follow(&self) {
         let (mut seen, mut spins) = (0, 0);
-        while self.open.load(Acquire) {
-            let jobs = self.jobs.load(Acquire);
-            if jobs == seen {
+        loop {
+            while self.open.load(Acquire) {
+                let jobs = self.jobs.load(Acquire);
+                if jobs == seen {
+                    pause(&mut spins);
+                } else {
+                    (seen, spins) = (jobs, 0);
+                    self.help();
+                }
+            }
+            let end = Instant::now() + LINGER;
+            while !self.open.load(Acquire) {
+                if Instant::now() >= end {
+                    return;
+                }
                 pause(&mut spins);
-            } else {
-                (seen, spins) = (jobs, 0);
-                self.help();
             }
         }
     }

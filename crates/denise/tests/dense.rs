@@ -90,9 +90,10 @@ fn layers_that_do_not_fit_are_refused() {
 #[test]
 fn kernels_have_names() {
     let network = network(6, 2, &[20], Activation::Relu, 1);
-    let name = |half_weights, instruction_set| {
+    let name = |bits, instruction_set| {
         let options = Options {
-            half_weights,
+            half_weights: bits == 16,
+            byte_weights: bits == 8,
             instruction_set,
             ..Options::default()
         };
@@ -100,9 +101,10 @@ fn kernels_have_names() {
         model.kernel().to_str().expect("ASCII").to_owned()
     };
     if cfg!(target_arch = "x86_64") {
-        assert_eq!(name(false, InstructionSet::Portable), "dense sse2");
-        assert_eq!(name(true, InstructionSet::Portable), "dense sse2 f16");
-        assert!(["dense avx2", "dense sse2"].contains(&name(false, InstructionSet::Best).as_str()));
+        assert_eq!(name(32, InstructionSet::Portable), "dense sse2");
+        assert_eq!(name(16, InstructionSet::Portable), "dense sse2 f16");
+        assert_eq!(name(8, InstructionSet::Portable), "dense sse2 int8");
+        assert!(["dense avx2", "dense sse2"].contains(&name(32, InstructionSet::Best).as_str()));
     }
 }
 
@@ -145,14 +147,65 @@ fn a_dense_network_refuses_what_it_cannot_do() {
 }
 
 #[test]
-fn an_unrolled_network_has_no_halves() {
-    let options = Options {
+fn an_unrolled_network_has_no_rounded_weights() {
+    let half = Options {
         half_weights: true,
         ..Options::default()
     };
-    let (status, message) = status(Model::builtin(&options));
-    assert_eq!(status, Status::Unsupported);
-    assert!(message.contains("dense"), "{message}");
+    let byte = Options {
+        byte_weights: true,
+        ..Options::default()
+    };
+    for (options, name) in [(half, "half_weights"), (byte, "byte_weights")] {
+        let (status, message) = status(Model::builtin(&options));
+        assert_eq!(status, Status::Unsupported);
+        assert!(
+            message.contains("dense") && message.contains(name),
+            "{message}"
+        );
+    }
+}
+
+#[test]
+fn weights_have_one_format() {
+    let options = Options {
+        half_weights: true,
+        byte_weights: true,
+        ..Options::default()
+    };
+    let network = network(6, 2, &[20], Activation::Relu, 1);
+    let (status, message) = status(Model::dense(&network, &options));
+    assert_eq!(status, Status::Argument);
+    for name in ["DENISE_FLAG_F16", "DENISE_FLAG_INT8"] {
+        assert!(message.contains(name), "{message}");
+    }
+}
+
+/// Few matrices are shared among the threads, many are dealt out to them, and nothing depends on it.
+#[test]
+fn threads_change_no_bit() {
+    let network = network(8, 3, &[1500, 200], Activation::Relu, 3);
+    let m: Vec<f32> = (0..64 * 150)
+        .map(|i| ((i * 7919) % 101) as f32 / 50.0 - 1.0)
+        .collect();
+    for bits in [32, 16, 8] {
+        let load = |threads| {
+            let options = Options {
+                half_weights: bits == 16,
+                byte_weights: bits == 8,
+                threads,
+                ..Options::default()
+            };
+            Model::dense(&network, &options).expect("supported")
+        };
+        let alone = u_of(&load(1), &m);
+        for threads in [2, 3] {
+            let model = load(threads);
+            for count in [1, 3, 8, 64, 65, 150] {
+                assert_eq!(u_of(&model, &m[..count * 64]), alone[..count * 24]);
+            }
+        }
+    }
 }
 
 #[test]
@@ -215,14 +268,19 @@ proptest! {
         n in 2_usize..12,
         hidden in prop::collection::vec(1_usize..230, 0..4),
         activation in activation(),
-        half_weights: bool,
+        bits in prop::sample::select(vec![32, 16, 8]),
         scale in -44_i32..38,
         count in 1_usize..20,
         seed: u64,
     ) {
         let network = network(n, 1, &hidden, activation, seed);
         for instruction_set in [InstructionSet::Portable, InstructionSet::Best] {
-            let options = Options { half_weights, instruction_set, ..Options::default() };
+            let options = Options {
+                half_weights: bits == 16,
+                byte_weights: bits == 8,
+                instruction_set,
+                ..Options::default()
+            };
             let model = Model::dense(&network, &options).expect("supported");
             let numbers = self::network(n * 2, 1, &[count * 4], Activation::Relu, seed ^ 1);
             let numbers = numbers.layers[0].weights.iter().cycle();

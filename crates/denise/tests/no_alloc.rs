@@ -69,12 +69,16 @@ fn a_dense_network_never_allocates_either() {
             layer(130, 14, Activation::Tanh),
         ],
     };
-    for half_weights in [false, true] {
-        let options = Options {
-            half_weights,
-            ..Options::default()
-        };
-        check(n, k, || Model::dense(&network, &options).ok());
+    for bits in [32, 16, 8] {
+        for threads in [1, 2] {
+            let options = Options {
+                half_weights: bits == 16,
+                byte_weights: bits == 8,
+                threads,
+                ..Options::default()
+            };
+            check(n, k, || Model::dense(&network, &options).ok());
+        }
     }
 }
 

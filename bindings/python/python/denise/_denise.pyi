@@ -99,6 +99,7 @@ class Model:
         careful: bool = False,
         threads: int = 1,
         half_weights: bool = False,
+        byte_weights: bool = False,
     ) -> Self: ...
     @property
     def n(self) -> int: ...

@@ -6,9 +6,11 @@
 use super::forward::{MATRICES, Workspace, forward};
 use super::network::Network;
 use super::packed::{BLOCK, Packed, Weights};
+use super::stored::Format;
 use crate::batch::{Batch, Totals};
 use crate::simd::{Isa, Real};
 use crate::status::{Error, Status};
+use crate::team::Team;
 use core::ffi::CStr;
 
 /// The network, packed. Its working memory and its kernels serve both precisions.
@@ -22,9 +24,9 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
-    pub(crate) fn new(network: &Network, half: bool) -> Result<Engine, Error> {
+    pub(crate) fn new(network: &Network, format: Format) -> Result<Engine, Error> {
         network.check()?;
-        let (weights, layers) = Weights::pack(&network.layers, half)?;
+        let (weights, layers) = Weights::pack(&network.layers, format)?;
         Ok(Engine {
             n: network.n,
             k: network.k,
@@ -34,14 +36,16 @@ impl Engine {
         })
     }
 
-    pub(crate) fn workspace(&self) -> Result<Workspace, Error> {
-        Workspace::new(&self.layers, self.n * self.k)
+    /// Working memory for a call that so many threads may share.
+    pub(crate) fn workspace(&self, threads: usize) -> Result<Workspace, Error> {
+        Workspace::new(&self.layers, self.n * self.k, threads)
     }
 
     /// Decomposes every matrix of the batch; `Err` if some were not finite.
     pub(crate) fn decompose<F: Real>(
         &self,
         isa: Isa,
+        team: &Team<'_>,
         workspace: &mut Workspace,
         mut batch: Batch<'_, F>,
     ) -> Result<(), Status> {
@@ -55,7 +59,7 @@ impl Engine {
                 limit,
                 ..
             } = self;
-            forward(isa, layers, weights, *limit, workspace, group.count);
+            forward(isa, team, layers, weights, *limit, workspace, group.count);
             for i in 0..group.count {
                 if workspace.finite[i] {
                     self.collect(workspace, group.count, i);
@@ -145,16 +149,28 @@ impl Engine {
     }
 }
 
-/// What the kernels for an instruction set are called, with weights as they are or as halves.
-pub(crate) fn kernel(isa: Isa, half: bool) -> &'static CStr {
-    let (single, half_name) = match isa {
-        Isa::Portable(_) if cfg!(target_arch = "x86_64") => (c"dense sse2", c"dense sse2 f16"),
-        Isa::Portable(_) if cfg!(target_arch = "aarch64") => (c"dense neon", c"dense neon f16"),
-        Isa::Portable(_) => (c"dense portable", c"dense portable f16"),
+/// What the kernels for an instruction set are called, with weights in a format.
+pub(crate) fn kernel(isa: Isa, format: Format) -> &'static CStr {
+    let [single, half, byte] = match isa {
+        Isa::Portable(_) if cfg!(target_arch = "x86_64") => {
+            [c"dense sse2", c"dense sse2 f16", c"dense sse2 int8"]
+        }
+        Isa::Portable(_) if cfg!(target_arch = "aarch64") => {
+            [c"dense neon", c"dense neon f16", c"dense neon int8"]
+        }
+        Isa::Portable(_) => [
+            c"dense portable",
+            c"dense portable f16",
+            c"dense portable int8",
+        ],
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx2(_) => (c"dense avx2", c"dense avx2 f16"),
+        Isa::Avx2(_) => [c"dense avx2", c"dense avx2 f16", c"dense avx2 int8"],
     };
-    if half { half_name } else { single }
+    match format {
+        Format::Single => single,
+        Format::Half => half,
+        Format::Byte => byte,
+    }
 }
 
 /// No larger than the largest finite value.

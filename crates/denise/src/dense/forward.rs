@@ -6,17 +6,18 @@
 //! matrices there are, so results do not depend on that.
 
 use super::activation::activate;
-use super::half::FromHalf;
-use super::packed::{
-    BLOCK, Block, GROUP, GROUP_BLOCKS, Line, Packed, Panel, Rows, Stored, Weights,
-};
+use super::packed::{BLOCK, BLOCK_LINES, Block, GROUP, GROUP_BLOCKS, Packed, Panel, Weights};
 use super::rows::{Ahead, Step, rows};
 use super::runs::Runs;
+use super::stored::{Line, Rows, Stored, Widen};
 use super::tiles::{TILE, tiles};
 use crate::memory::filled;
 use crate::simd::{Fixed, Isa, Real, Vectors};
 use crate::status::Error;
+use crate::team::Team;
+use crate::workspaces::Workspaces;
 use core::ops::Range;
+use core::sync::atomic::{AtomicUsize, Ordering};
 use fearless_simd::SimdMask;
 
 /// Matrices that go through the layers together: enough that reading the weights takes little of the time.
@@ -25,6 +26,10 @@ pub(crate) const MATRICES: usize = 128;
 const AHEAD: usize = 2;
 /// Blocks of inputs that tiles add between loading their sums and storing them.
 const TILE_BLOCKS: usize = 2;
+/// Lines of so many blocks of inputs.
+const WIDE: usize = BLOCK * GROUP * TILE_BLOCKS;
+/// Multiply-adds of a layer that are not worth sharing: some microseconds.
+const SHARED: usize = 100_000;
 /// With a smaller share of inputs that are not zero, passing over the others is faster than tiles.
 const DENSE: f64 = 0.7;
 
@@ -34,8 +39,10 @@ pub(crate) struct Workspace {
     pub(super) values: [Vec<Block>; 2],
     /// Which of them are not zero, a bit each.
     words: [Vec<u64>; 2],
-    /// A block of weights, widened.
-    wide: Vec<Line>,
+    /// A block of weights, widened, for each thread.
+    wide: Workspaces<Vec<Line>>,
+    /// Threads that may share a call.
+    threads: usize,
     /// Whether a matrix is finite.
     pub(super) finite: Vec<bool>,
     /// U of one matrix.
@@ -43,7 +50,7 @@ pub(crate) struct Workspace {
 }
 
 impl Workspace {
-    pub(super) fn new(layers: &[Packed], u: usize) -> Result<Workspace, Error> {
+    pub(super) fn new(layers: &[Packed], u: usize, threads: usize) -> Result<Workspace, Error> {
         let mut blocks = [layers[0].blocks(), 0];
         for (t, layer) in layers.iter().enumerate() {
             let len = &mut blocks[(t + 1) % 2];
@@ -53,7 +60,8 @@ impl Workspace {
         Ok(Workspace {
             values: [filled(len[0], Block::ZERO)?, filled(len[1], Block::ZERO)?],
             words: [filled(len[0], 0)?, filled(len[1], 0)?],
-            wide: filled(BLOCK * GROUP * TILE_BLOCKS, Line::ZERO)?,
+            wide: Workspaces::new(threads, || filled(WIDE, Line::ZERO))?,
+            threads,
             finite: filled(MATRICES, true)?,
             u: filled(u, 0.0)?,
         })
@@ -64,7 +72,7 @@ impl Workspace {
         let values = self.values.iter().map(|x| size_of_val(&x[..]));
         let words = self.words.iter().map(|x| size_of_val(&x[..]));
         let others = [
-            size_of_val(&self.wide[..]),
+            self.threads * WIDE * size_of::<Line>(),
             self.finite.len(),
             size_of_val(&self.u[..]),
         ];
@@ -76,48 +84,61 @@ impl Workspace {
 /// `values[layers.len() % 2]`, no larger than `limit`.
 pub(super) fn forward(
     isa: Isa,
+    team: &Team<'_>,
     layers: &[Packed],
     weights: &Weights,
     limit: f32,
     workspace: &mut Workspace,
     count: usize,
 ) {
+    let all = Stack {
+        team,
+        layers,
+        limit,
+        count,
+    };
     match weights {
-        Weights::Single(lines) => forward_with(isa, layers, lines, limit, workspace, count),
-        Weights::Half(lines) => forward_with(isa, layers, lines, limit, workspace, count),
+        Weights::Single(lines) => forward_with(isa, all, lines, workspace),
+        Weights::Half(lines) => forward_with(isa, all, lines, workspace),
+        Weights::Byte(lines) => forward_with(isa, all, lines, workspace),
     }
 }
 
-fn forward_with<T: Stored>(
-    isa: Isa,
-    layers: &[Packed],
-    lines: &[T],
+/// What there is to do, whatever the format of the weights.
+struct Stack<'a> {
+    team: &'a Team<'a>,
+    layers: &'a [Packed],
     limit: f32,
-    workspace: &mut Workspace,
     count: usize,
-) {
+}
+
+fn forward_with<T: Stored>(isa: Isa, all: Stack<'_>, lines: &[T], workspace: &mut Workspace) {
     match isa {
         Isa::Portable(simd) => {
             let vectors = Vectors::<<f32 as Real>::Portable>::new(simd);
-            run(vectors, layers, lines, limit, workspace, count);
+            run(vectors, all, lines, workspace);
         }
         #[cfg(target_arch = "x86_64")]
         Isa::Avx2(simd) => {
             let vectors = Vectors::<<f32 as Real>::Avx2>::new(simd);
-            run(vectors, layers, lines, limit, workspace, count);
+            run(vectors, all, lines, workspace);
         }
     }
 }
 
 #[inline(never)]
-fn run<T: Stored, V: FromHalf>(
+fn run<T: Stored, V: Widen>(
     vectors: Vectors<V>,
-    layers: &[Packed],
+    all: Stack<'_>,
     lines: &[T],
-    limit: f32,
     workspace: &mut Workspace,
-    count: usize,
 ) {
+    let Stack {
+        team,
+        layers,
+        limit,
+        count,
+    } = all;
     let Workspace {
         values: [x, y],
         words: [words, next_words],
@@ -134,7 +155,7 @@ fn run<T: Stored, V: FromHalf>(
     }
     for (t, layer) in layers.iter().enumerate() {
         let share = dense as f64 / (count * layer.inputs) as f64;
-        let mut pass = Pass {
+        let pass = Pass {
             vectors,
             layer,
             lines: &lines[layer.start..][..layer.len::<T>()],
@@ -142,34 +163,36 @@ fn run<T: Stored, V: FromHalf>(
             x: &x[..layer.blocks() * count],
             words: &words[..layer.blocks() * count],
             tiled: share > DENSE && count >= TILE,
+            threads: team.threads(),
             wide,
         };
         let limit = layers.get(t + 1).map_or(limit, |next| next.limit);
-        dense = 0;
-        let groups = if count < T::FEW { T::GROUPS } else { 1 };
-        for group in (0..layer.groups()).step_by(groups) {
-            let first = group * GROUP_BLOCKS;
-            let blocks = first..(first + groups * GROUP_BLOCKS).min(layer.output_blocks());
-            let cells = first * count..blocks.end * count;
-            let sums = &mut y[cells.clone()];
-            for (bias, sums) in layer.bias[blocks].iter().zip(sums.chunks_exact_mut(count)) {
-                sums.fill(*bias);
-            }
-            if count < T::FEW {
-                pass.add_runs(group / groups, sums);
-            } else {
-                pass.add(group, sums);
-            }
-            let words = &mut next_words[cells];
-            dense += finish(vectors, layer, limit, first, count, sums, words);
+        let found = AtomicUsize::new(0);
+        let piece = pass.piece();
+        let outputs = layer.output_blocks() * count;
+        let pieces = y[..outputs]
+            .chunks_mut(piece * count)
+            .zip(next_words[..outputs].chunks_mut(piece * count))
+            .enumerate();
+        let each = |(at, (sums, words)): (usize, (&mut [Block], &mut [u64]))| {
+            let first = at * piece;
+            pass.sum(first, sums);
+            let dense = finish(vectors, layer, limit, first, count, sums, words);
+            found.fetch_add(dense, Ordering::Relaxed);
+        };
+        if layer.inputs * layer.outputs * count < SHARED {
+            pieces.for_each(each);
+        } else {
+            team.share(pieces, each);
         }
+        dense = found.into_inner();
         (x, y) = (y, x);
         (words, next_words) = (next_words, words);
     }
 }
 
 /// One layer on one block of matrices.
-struct Pass<'a, T, V: FromHalf> {
+struct Pass<'a, T, V: Widen> {
     vectors: Vectors<V>,
     layer: &'a Packed,
     /// Its weights.
@@ -179,18 +202,56 @@ struct Pass<'a, T, V: FromHalf> {
     words: &'a [u64],
     /// Whether so few inputs are zero that tiles are faster.
     tiled: bool,
-    wide: &'a mut [Line],
+    threads: usize,
+    wide: &'a Workspaces<Vec<Line>>,
 }
 
-impl<'a, T: Stored, V: FromHalf> Pass<'a, T, V> {
-    /// Adds all inputs to the sums of a panel.
-    fn add_runs(&self, panel: usize, sums: &mut [Block]) {
-        let Panel { start, stride } = self.layer.panel::<T>(panel);
+impl<'a, T: Stored, V: Widen> Pass<'a, T, V> {
+    /// Whether whole rows of weights are taken.
+    fn few(&self) -> bool {
+        self.count < T::FEW
+    }
+
+    /// Blocks of outputs that a thread takes at a time: a group; or, of whole rows, as long a part of a panel as leaves
+    /// something for every thread.
+    fn piece(&self) -> usize {
+        let panel = T::GROUPS * GROUP_BLOCKS;
+        if !self.few() {
+            return GROUP_BLOCKS;
+        }
+        let fair = self.layer.output_blocks().div_ceil(self.threads);
+        (1..=panel)
+            .rev()
+            .find(|piece| panel.is_multiple_of(*piece) && *piece <= fair)
+            .unwrap_or(1)
+    }
+
+    /// The sums of some blocks of outputs, the first of which is `first`.
+    fn sum(&self, first: usize, sums: &mut [Block]) {
+        let bias = &self.layer.bias[first..];
+        for (bias, sums) in bias.iter().zip(sums.chunks_exact_mut(self.count)) {
+            sums.fill(*bias);
+        }
+        if self.few() {
+            self.add_runs(first, sums);
+        } else {
+            self.add(first / GROUP_BLOCKS, sums);
+        }
+    }
+
+    /// Adds all inputs to the sums of blocks of a panel.
+    fn add_runs(&self, first: usize, sums: &mut [Block]) {
+        let panel = T::GROUPS * GROUP_BLOCKS;
+        let Panel { start, stride } = self.layer.panel::<T>(first / panel);
+        let (line, width) = (
+            first % panel * BLOCK_LINES,
+            sums.len() / self.count * BLOCK_LINES,
+        );
         let runs = Runs {
             weights: Rows {
-                lines: &self.lines[start..][..self.layer.inputs * stride],
+                lines: &self.lines[start + line..start + self.layer.inputs * stride],
                 stride,
-                width: stride,
+                width,
             },
             words: self.words,
             x: self.x,
@@ -201,17 +262,16 @@ impl<'a, T: Stored, V: FromHalf> Pass<'a, T, V> {
 
     /// Adds all inputs to the sums of a group.
     #[inline(never)]
-    fn add(&mut self, group: usize, sums: &mut [Block]) {
+    fn add(&self, group: usize, sums: &mut [Block]) {
         let blocks = self.layer.blocks();
         let each = if self.tiled { TILE_BLOCKS } else { 1 };
+        let wide = &mut self.wide.borrow()[..];
         for block in (0..blocks).step_by(each) {
             let blocks = block..(block + each).min(blocks);
             let stored = self.rows(group, blocks.clone());
             let ahead = self.ahead(group, block);
-            let wide = core::mem::take(&mut self.wide);
             let weights = T::widen(self.vectors, stored, wide);
             self.add_blocks(blocks, weights, ahead, sums);
-            self.wide = wide;
         }
     }
 
@@ -227,12 +287,13 @@ impl<'a, T: Stored, V: FromHalf> Pass<'a, T, V> {
         }
     }
 
-    /// The weights that will be needed soon after those of a block.
+    /// The weights that this thread will need soon after those of a block. In the next group but those that the other
+    /// threads are likely to take.
     #[inline(never)]
     fn ahead(&self, group: usize, block: usize) -> Ahead<'a, T> {
         let blocks = self.layer.blocks();
         let later = block + AHEAD;
-        let (group, block) = (group + later / blocks, later % blocks);
+        let (group, block) = (group + later / blocks * self.threads, later % blocks);
         if group >= self.layer.groups() {
             return Ahead::NOTHING;
         }
@@ -297,7 +358,7 @@ impl<'a, T: Stored, V: FromHalf> Pass<'a, T, V> {
 
 /// Turns sums into outputs, and marks those that are not zero; how many these are.
 #[inline(never)]
-fn finish<V: FromHalf>(
+fn finish<V: Widen>(
     vectors: Vectors<V>,
     layer: &Packed,
     limit: f32,
@@ -339,7 +400,7 @@ fn finish<V: FromHalf>(
 
 /// A bit for each of the first `len` values that is not zero.
 #[inline(always)]
-fn mark<V: FromHalf>(vectors: Vectors<V>, block: &Block, len: usize) -> u64 {
+fn mark<V: Widen>(vectors: Vectors<V>, block: &Block, len: usize) -> u64 {
     let mut word = 0;
     for (v, values) in V::Array::chunks(&block.0).iter().enumerate() {
         let bits = vectors.load(values).simd_ne(vectors.zero()).to_bitmask();

@@ -1,14 +1,14 @@
 //! Stacks of dense layers, such as the paper's own network.
 //!
 //! - `network`: what such a stack is. `reference`: the specification, in `f64`.
-//! - `packed`: the weights as the kernels read them; `half`: as 16-bit numbers, at half the size; `pages`:
-//!   in large pages.
+//! - `packed`: the weights as the kernels read them; `pages`: in large pages. `stored`: the formats they are in; `half`:
+//!   16-bit numbers, at half the size; `byte`: 8-bit numbers, at a quarter of it.
 //! - `runs`, `rows` and `tiles`: the kernels. The first reads weights in long runs, for a few matrices. The
 //!   others are for batches: `rows` adds the weights of the inputs that are not zero to the sums of one
 //!   matrix; `tiles` multiplies all of them, for six matrices at once. All add in the same order, so they agree to the
 //!   bit.
 //! - `activation`: what happens to a finished sum.
-//! - `forward`: carries a block of matrices through all layers. `engine`: walks through a batch. `shared`: for calls
+//! - `forward`: carries a block of matrices through all layers, each of which threads may share. `engine`: walks through a batch. `shared`: for calls
 //!   from many threads.
 
 #![allow(
@@ -17,6 +17,7 @@
 )]
 
 mod activation;
+mod byte;
 mod engine;
 mod forward;
 mod half;
@@ -29,6 +30,7 @@ mod runs;
 #[cfg(test)]
 mod samples;
 mod shared;
+mod stored;
 mod tiles;
 
 pub use network::{Activation, Layer, Network};

@@ -4,7 +4,8 @@
 //! single matrix, the reading of their weights. Every multiply-add loads a weight, so this reaches about
 //! 75 % of the peak, counting only the inputs that are not zero.
 
-use super::packed::{BLOCK, Block, LINE, Line, Rows};
+use super::packed::{BLOCK, Block};
+use super::stored::{LINE, Line, Rows};
 use crate::simd::{Fixed, Vector, Vectors, prefetch};
 
 /// What one block of inputs adds to one group of outputs.

@@ -4,9 +4,8 @@
 //! wide, six at once, which the processor fetches ahead by itself; it only has to be told where the next ones
 //! start. Inputs of zero cost nothing, not even the reading of their weights.
 
-use super::half::FromHalf;
-use super::packed::{BLOCK, BLOCK_LINES, Block, LINE, Rows, Stored};
-
+use super::packed::{BLOCK, BLOCK_LINES, Block};
+use super::stored::{LINE, Rows, Stored, Widen};
 use crate::simd::{Fixed, Vectors, prefetch};
 use core::ops::Range;
 
@@ -14,6 +13,8 @@ use core::ops::Range;
 const INPUTS: usize = 6;
 /// Bytes at the start of a row that are asked for before the row is needed: all of a short one.
 const START: usize = 384;
+/// Bytes of rows that are on their way: enough for the time it takes, and less than the first-level cache.
+const AHEAD: usize = 8 << 10;
 
 /// What a layer adds to the sums of `count` matrices.
 pub(super) struct Runs<'a, T> {
@@ -27,66 +28,102 @@ pub(super) struct Runs<'a, T> {
 
 impl<T: Stored> Runs<'_, T> {
     /// Adds all inputs to the sums: blocks of outputs, each with one [`Block`] a matrix.
-    pub(super) fn add<V: FromHalf>(&self, vectors: Vectors<V>, sums: &mut [Block]) {
+    pub(super) fn add<V: Widen>(&self, vectors: Vectors<V>, sums: &mut [Block]) {
         let blocks = self.words.len() / self.count;
         if self.count == 1 {
-            return self.add_inputs(vectors, 0..blocks, 0, sums);
+            let mut ahead = self.places(0..blocks, 0);
+            let row = self.weights.width * size_of::<T>();
+            for _ in 0..(AHEAD / row.max(1)).max(2 * INPUTS) {
+                self.prefetch(ahead.next());
+            }
+            return self.add_inputs(vectors, 0..blocks, ahead, 0, sums);
         }
         // The weights of a block stay in the second-level cache until all matrices have used them.
         for block in 0..blocks {
             for i in 0..self.count {
-                self.add_inputs(vectors, block..block + 1, i, sums);
+                let ahead = self.places(block + 1..(block + 2).min(blocks), i);
+                self.add_inputs(vectors, block..block + 1, ahead, i, sums);
             }
         }
     }
 
-    /// Adds the inputs of some blocks to the sums of matrix `i`.
-    fn add_inputs<V: FromHalf>(
+    /// Inputs of matrix `i` that are not zero.
+    fn places(&self, blocks: Range<usize>, i: usize) -> Places<'_> {
+        Places {
+            words: self.words,
+            count: self.count,
+            blocks,
+            i,
+            block: 0,
+            rest: 0,
+        }
+    }
+
+    /// Adds the inputs of some blocks to the sums of matrix `i`. For each, the weights of one of `ahead` are asked for.
+    fn add_inputs<V: Widen>(
         &self,
         vectors: Vectors<V>,
         blocks: Range<usize>,
+        mut ahead: Places<'_>,
         i: usize,
         sums: &mut [Block],
     ) {
-        let mut places = blocks.flat_map(|b| {
-            let mut rest = self.words[b * self.count + i];
-            core::iter::from_fn(move || {
-                let p = rest.trailing_zeros() as usize;
-                rest &= rest.wrapping_sub(1);
-                (p < BLOCK).then_some((b, p))
-            })
-        });
-        // Two sixes ahead.
-        let mut next = [self.take(i, &mut places), self.take(i, &mut places)];
-        while let [Some(six), after] = next {
-            next = [after, self.take(i, &mut places)];
+        let mut places = self.places(blocks, i);
+        while let Some(first) = places.next() {
+            // What is missing in the last six is added as zero times a row, which changes nothing.
+            let mut six = Six {
+                values: [0.0; INPUTS],
+                rows: [self.weights.row(first.0 * BLOCK + first.1); INPUTS],
+            };
+            let mut next = Some(first);
+            for c in 0..INPUTS {
+                let Some((b, p)) = next else { break };
+                six.values[c] = self.x[b * self.count + i].0[p];
+                six.rows[c] = self.weights.row(b * BLOCK + p);
+                self.prefetch(ahead.next());
+                next = if c + 1 < INPUTS { places.next() } else { None };
+            }
             six.add(vectors, i, self.count, sums);
         }
     }
 
-    /// The next six inputs of matrix `i`, whose weights are then on their way.
+    /// Asks for the weights of an input.
     #[inline(always)]
-    fn take(
-        &self,
-        i: usize,
-        places: &mut impl Iterator<Item = (usize, usize)>,
-    ) -> Option<Six<'_, T>> {
-        let first = places.next()?;
-        // What is missing in the last six is added as zero times a row, which changes nothing.
-        let mut six = Six {
-            values: [0.0; INPUTS],
-            rows: [self.weights.row(first.0 * BLOCK + first.1); INPUTS],
-        };
-        let all = core::iter::once(first).chain(places);
-        for (c, (b, p)) in all.take(INPUTS).enumerate() {
-            six.values[c] = self.x[b * self.count + i].0[p];
-            six.rows[c] = self.weights.row(b * BLOCK + p);
-            let lines = six.rows[c].iter().step_by(64 / size_of::<T>());
+    fn prefetch(&self, place: Option<(usize, usize)>) {
+        if let Some((b, p)) = place {
+            let row = self.weights.row(b * BLOCK + p);
+            let lines = row.iter().step_by(64 / size_of::<T>());
             for line in lines.take(START / 64) {
                 prefetch(line);
             }
         }
-        Some(six)
+    }
+}
+
+/// Inputs of matrix `i` that are not zero, as block and place.
+struct Places<'a> {
+    words: &'a [u64],
+    count: usize,
+    i: usize,
+    /// That are still to come.
+    blocks: Range<usize>,
+    block: usize,
+    /// Those of `block` that are still to come.
+    rest: u64,
+}
+
+impl Iterator for Places<'_> {
+    type Item = (usize, usize);
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<(usize, usize)> {
+        while self.rest == 0 {
+            self.block = self.blocks.next()?;
+            self.rest = self.words[self.block * self.count + self.i];
+        }
+        let place = self.rest.trailing_zeros() as usize;
+        self.rest &= self.rest - 1;
+        Some((self.block, place))
     }
 }
 
@@ -98,22 +135,28 @@ struct Six<'a, T> {
 
 impl<T: Stored> Six<'_, T> {
     #[inline(never)]
-    fn add<V: FromHalf>(&self, vectors: Vectors<V>, i: usize, count: usize, sums: &mut [Block]) {
+    fn add<V: Widen>(&self, vectors: Vectors<V>, i: usize, count: usize, sums: &mut [Block]) {
         vectors.vectorize(
             #[inline(always)]
             || {
-                let values = self.values.map(|value| vectors.splat(value));
-                for (b, sums) in sums.chunks_exact_mut(count).enumerate() {
-                    let rows = self.rows.map(|row| &row[b * BLOCK_LINES..][..BLOCK_LINES]);
-                    let sums = V::Array::chunks_mut(&mut sums[i].0);
-                    for (v, sum) in sums.iter_mut().enumerate() {
+                // Loops and not `map`, which is not always inlined.
+                let mut values = [vectors.zero(); INPUTS];
+                let mut rows: [&[[T; BLOCK_LINES]]; INPUTS] = [&[]; INPUTS];
+                let blocks = sums.len() / count;
+                for c in 0..INPUTS {
+                    values[c] = vectors.splat(self.values[c]);
+                    rows[c] = &self.rows[c].as_chunks().0[..blocks];
+                }
+                for b in 0..blocks {
+                    let sums = V::Array::chunks_mut(&mut sums[b * count + i].0);
+                    for v in 0..BLOCK / V::W {
                         let (line, at) = (v * V::W / LINE, v % (LINE / V::W));
-                        let mut held = vectors.load(sum);
+                        let mut held = vectors.load(&sums[v]);
                         for c in 0..INPUTS {
-                            let weights = rows[c][line].vector(vectors, at);
+                            let weights = rows[c][b][line].vector(vectors, at);
                             held = values[c].mul_add(weights, held);
                         }
-                        held.store_array(sum);
+                        held.store_array(&mut sums[v]);
                     }
                 }
             },

@@ -1,9 +1,9 @@
 //! Six matrices by two vectors of outputs at a time: twelve sums in registers, one load of weights for six
 //! multiply-adds. Takes zeros as they come, at about 95 % of the multiply-add peak.
 
-use super::half::FromHalf;
-use super::packed::{BLOCK, Block, LINE, Line, Rows};
+use super::packed::{BLOCK, Block};
 use super::rows::Ahead;
+use super::stored::{LINE, Line, Rows, Widen};
 use crate::simd::{Fixed, Vectors};
 
 /// Matrices of a tile.
@@ -17,7 +17,7 @@ const VECTORS: usize = 2;
 /// `x` is blocks of inputs and `sums` blocks of outputs, each with one [`Block`] for each of `count` matrices.
 /// Only the last block may have weights for fewer than `BLOCK` inputs.
 #[inline(never)]
-pub(super) fn tiles<T, V: FromHalf>(
+pub(super) fn tiles<T, V: Widen>(
     vectors: Vectors<V>,
     x: &[Block],
     count: usize,
@@ -73,7 +73,7 @@ pub(super) fn tiles<T, V: FromHalf>(
 
 /// One block of inputs.
 #[inline(always)]
-fn multiply<V: FromHalf>(
+fn multiply<V: Widen>(
     vectors: Vectors<V>,
     x: &[Block],
     lines: &[Line],

@@ -134,12 +134,12 @@ impl network::Network for Network {
         Ok(boxed(follower)?)
     }
 
-    fn run_f32(&self, batch: Batch<'_, f32>) -> Result<(), Status> {
+    fn run_f32(&self, _: &Team<'_>, batch: Batch<'_, f32>) -> Result<(), Status> {
         let InPrecision { engine, workspaces } = &self.single;
         engine.decompose(self.isa, &Team::alone(), &mut workspaces.borrow(), batch)
     }
 
-    fn run_f64(&self, batch: Batch<'_, f64>) -> Result<(), Status> {
+    fn run_f64(&self, _: &Team<'_>, batch: Batch<'_, f64>) -> Result<(), Status> {
         let InPrecision { engine, workspaces } = &self.double;
         engine.decompose(self.isa, &Team::alone(), &mut workspaces.borrow(), batch)
     }
