@@ -1,7 +1,7 @@
 /* latency NEW OLD CALLS SECONDS: how long the slowest of many calls take, and whose fault that is, as Markdown.
 
-   One matrix a call, n = 20, k = 3, f32, on a CPU of its own, with the other CPU idle and then with a process on it that
-   streams through memory. Libraries take turns in blocks. A third subject is no library at all: a chain of
+   One matrix a call, n = 20, k = 3, f32, on a CPU of its own, with the other CPU idle and then with a process on it
+   that streams through memory. Libraries take turns in blocks. A third subject is no library at all: a chain of
    multiplications that takes as long as a call, touches no memory and calls nobody. What delays the chain is the
    machine's: interrupts, other virtual machines, the scheduler. */
 
@@ -193,10 +193,10 @@ int main(int count, char **arguments) {
   }
 
   printf("### Latency\n\n");
-  printf("Microseconds of a call of one matrix, n = %d, k = %d, f32, %zu calls each, reading the clock included.\n", N, K,
-         calls);
+  printf("Microseconds of a call of one matrix, n = %d, k = %d, f32, %zu calls each.\n", N, K, calls);
+  printf("Reading the clock is included.\n");
   printf("The last row of three is the machine: it has no memory to touch and nobody to call.\n\n");
-  printf("| other CPU | | p50 | p99 | p99.9 | p99.99 | largest | page faults | involuntary switches |\n");
+  printf("| other CPU | what runs | p50 | p99 | p99.9 | p99.99 | largest | page faults | involuntary switches |\n");
   printf("|---|---|---|---|---|---|---|---|---|\n");
   table("idle", calls);
   pid_t busy = CPU_COUNT(&allowed) > 1 ? busy_process() : -1;
@@ -206,8 +206,9 @@ int main(int count, char **arguments) {
     waitpid(busy, NULL, 0);
   }
 
-  printf("\nTime of a call beside that for ordinary matrices: above 1 would be numbers that the processor is slow with.\n\n");
-  printf("| matrices | | batch | time / ordinary |\n|---|---|---|---|\n");
+  printf("\nTime of a call beside that for ordinary matrices.\n");
+  printf("Above 1 would be numbers that the processor is slow with.\n\n");
+  printf("| matrices | precision | batch | time / ordinary |\n|---|---|---|---|\n");
   for (int precise = 0; precise < 2; precise++) {
     kinds(1, precise, 1e6 * atof(arguments[4]));
     kinds(RING, precise, 1e6 * atof(arguments[4]));

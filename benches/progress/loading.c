@@ -125,14 +125,16 @@ int main(int count, char **arguments) {
   printf("Loading the built-in network with default options on one thread, and the first call of one matrix, f32.\n");
   printf("Microseconds, medians of %zu loads.\n\n", loads);
   printf("Each in a process that has just started:\n\n");
-  printf("| n | k | | dlopen | load | load, p99 | page faults | first call | usual call | first / usual | page faults |\n");
+  printf("| n | k | library | dlopen | load | load, p99 | its page faults | first call | usual call | first / usual |");
+  printf(" faults of it |\n");
   printf("|---|---|---|---|---|---|---|---|---|---|---|\n");
   /* Before this process opens the libraries: a child would find them in its memory. */
   rows(NULL, 20, 3, loads);
   rows(NULL, 200, 5, loads);
   struct library libraries[2] = {library_open(paths[0]), library_open(paths[1])};
   printf("\nIn one process, again and again:\n\n");
-  printf("| n | k | | load | load, p99 | page faults | first call | usual call | first / usual | page faults |\n");
+  printf("| n | k | library | load | load, p99 | its page faults | first call | usual call | first / usual |");
+  printf(" faults of it |\n");
   printf("|---|---|---|---|---|---|---|---|---|---|\n");
   rows(libraries, 20, 3, loads);
   rows(libraries, 200, 5, loads);

@@ -1,5 +1,8 @@
 /* Calls of several models in turns: what disturbs the machine disturbs all of them, so a ratio of times in one round
-   says more than the times do. */
+   says more than the times do.
+
+   A call on one thread never waits for anybody, so what it takes is the time that the thread works. Programs that share
+   the CPU are not in it. With helpers it is the time that the caller waits. */
 
 #ifndef TURNS_H
 #define TURNS_H
@@ -16,7 +19,7 @@ struct subject {
   const void *m;
   unsigned n;
   size_t batch, count, next;
-  int precise;
+  int precise, helped;
   size_t calls;
   double times[MOST_ROUNDS];
 };
@@ -43,13 +46,14 @@ static void call(struct subject *subject, struct results out) {
 
 /* Microseconds of a call, over several. */
 static double timed(struct subject *subject, struct results out) {
-  double start = now();
+  clockid_t clock = subject->helped ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID;
+  double start = read_clock(clock);
   for (size_t i = 0; i < subject->calls; i++) call(subject, out);
-  return (now() - start) / (double)subject->calls;
+  return (read_clock(clock) - start) / (double)subject->calls;
 }
 
-/* Times all of them for about so many microseconds; gives the number of rounds. Peaks of the machine are measured in the
-   same rounds if there is room for them. */
+/* Times all of them for about so many microseconds; gives the number of rounds. Peaks of the machine are measured in
+   the same rounds if there is room for them. */
 static inline size_t turns(struct subject *subjects, size_t count, struct results out, double budget, double *peaks) {
   double round = 0.0;
   for (size_t i = 0; i < count; i++) {

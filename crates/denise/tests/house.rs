@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// From the bottom up. A room may use those that stand before it.
-const ROOMS: [&str; 24] = [
+const ROOMS: [&str; 25] = [
     "status",
     "modes",
     "memory",
@@ -13,6 +13,7 @@ const ROOMS: [&str; 24] = [
     "checksum",
     "size",
     "simd",
+    "zeros",
     "batch",
     "tick",
     "thread",

@@ -26,7 +26,7 @@ impl Shared {
         let calls = options.calls(engine.workspace()?.bytes())?;
         Ok(Shared {
             isa,
-            workspaces: Workspaces::new(calls, || engine.workspace())?,
+            workspaces: Workspaces::new(calls, |_| engine.workspace())?,
             engine,
             half,
         })

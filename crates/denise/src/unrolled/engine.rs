@@ -92,17 +92,18 @@ impl<F: Real> Engine<F> {
         Ok(engine)
     }
 
-    pub(crate) fn workspace(&self, isa: Isa) -> Result<Workspace<F>, Error> {
-        Workspace::new(self.workspace_len(isa))
+    pub(crate) fn workspace(&self, isa: Isa) -> Result<Workspace, Error> {
+        Workspace::new(self.workspace_bytes(isa), true)
     }
 
-    /// Values of working memory that a call needs.
-    pub(crate) fn workspace_len(&self, isa: Isa) -> usize {
-        match isa {
+    /// Bytes of working memory that a call needs.
+    pub(crate) fn workspace_bytes(&self, isa: Isa) -> usize {
+        let len = match isa {
             Isa::Portable(simd) => self.workspace_len_for(Vectors::<F::Portable>::new(simd)),
             #[cfg(target_arch = "x86_64")]
             Isa::Avx2(simd) => self.workspace_len_for(Vectors::<F::Avx2>::new(simd)),
-        }
+        };
+        len * size_of::<F>()
     }
 
     /// Streams that are best kept side by side.
@@ -182,7 +183,7 @@ impl<F: Real> Engine<F> {
     pub(crate) fn decompose(
         &self,
         isa: Isa,
-        workspace: &mut Workspace<F>,
+        workspace: &mut Workspace,
         batch: Batch<'_, F>,
     ) -> Result<(), Status> {
         self.run(isa, workspace, batch, Shapes::Both)
@@ -191,7 +192,7 @@ impl<F: Real> Engine<F> {
     fn run(
         &self,
         isa: Isa,
-        workspace: &mut Workspace<F>,
+        workspace: &mut Workspace,
         batch: Batch<'_, F>,
         shapes: Shapes,
     ) -> Result<(), Status> {
@@ -238,7 +239,7 @@ impl<F: Real> Engine<F> {
     fn walk<V: Vector<Scalar = F>>(
         &self,
         vectors: Vectors<V>,
-        workspace: &mut Workspace<F>,
+        workspace: &mut Workspace,
         mut batch: Batch<'_, F>,
         shapes: Shapes,
     ) -> Result<(), Status> {

@@ -15,21 +15,10 @@ use core::ffi::CStr;
 
 pub(crate) struct Network {
     isa: Isa,
-    single: InPrecision<f32>,
-    double: InPrecision<f64>,
-}
-
-/// The network in one precision, with its working memory.
-struct InPrecision<F> {
-    engine: Engine<F>,
-    workspaces: Workspaces<Workspace<F>>,
-}
-
-impl<F: Real> InPrecision<F> {
-    fn new(engine: Engine<F>, isa: Isa, calls: usize) -> Result<InPrecision<F>, Error> {
-        let workspaces = Workspaces::new(calls, || engine.workspace(isa))?;
-        Ok(InPrecision { engine, workspaces })
-    }
+    single: Engine<f32>,
+    double: Engine<f64>,
+    /// Each is large enough for a call in either precision.
+    workspaces: Workspaces<Workspace>,
 }
 
 impl Network {
@@ -46,11 +35,16 @@ impl Network {
         (single.correlation, double.correlation) = (options.correlation, options.correlation);
         (single.careful, double.careful) = (options.careful, options.careful);
         (single.missing, double.missing) = (options.missing, options.missing);
-        let calls = options.calls(bytes_of_call(&single, &double, isa))?;
+        let bytes = bytes_of_call(&single, &double, isa);
+        let (calls, ready) = (options.calls(bytes)?, options.ready(bytes)?);
+        let workspaces = Workspaces::new(calls, |at| Workspace::new(bytes, at < ready))?;
+        single.warm_up(isa, stages, &mut workspaces.borrow())?;
+        double.warm_up(isa, stages, &mut workspaces.borrow())?;
         Ok(Network {
             isa,
-            single: InPrecision::new(single, isa, calls)?,
-            double: InPrecision::new(double, isa, calls)?,
+            single,
+            double,
+            workspaces,
         })
     }
 }
@@ -65,7 +59,7 @@ struct Follower {
 
 struct Following<F> {
     engine: Engine<F>,
-    workspace: Workspace<F>,
+    workspace: Workspace,
     tables: Vec<F>,
 }
 
@@ -113,7 +107,7 @@ impl network::Follower for Follower {
 
 impl network::Network for Network {
     fn follower(&self, correlation: bool) -> Result<Box<dyn network::Follower>, Error> {
-        let (single, double) = (&self.single.engine, &self.double.engine);
+        let (single, double) = (&self.single, &self.double);
         if !single.follows() {
             let message = "the model has no layers for streams (denise.follow): write its file again with this version \
                            of the program denise";
@@ -134,13 +128,13 @@ impl network::Network for Network {
     }
 
     fn run_f32(&self, batch: Batch<'_, f32>) -> Result<(), Status> {
-        let InPrecision { engine, workspaces } = &self.single;
-        engine.decompose(self.isa, &mut workspaces.borrow(), batch)
+        self.single
+            .decompose(self.isa, &mut self.workspaces.borrow(), batch)
     }
 
     fn run_f64(&self, batch: Batch<'_, f64>) -> Result<(), Status> {
-        let InPrecision { engine, workspaces } = &self.double;
-        engine.decompose(self.isa, &mut workspaces.borrow(), batch)
+        self.double
+            .decompose(self.isa, &mut self.workspaces.borrow(), batch)
     }
 
     fn kernel(&self) -> &'static CStr {
@@ -156,7 +150,7 @@ impl network::Network for Network {
 
 /// Memory that is reserved for one call, which may be in either precision.
 fn bytes_of_call(single: &Engine<f32>, double: &Engine<f64>, isa: Isa) -> usize {
-    single.workspace_len(isa) * size_of::<f32>() + double.workspace_len(isa) * size_of::<f64>()
+    single.workspace_bytes(isa).max(double.workspace_bytes(isa))
 }
 
 #[cfg(test)]
