@@ -10,7 +10,7 @@ ifeq ($(origin CC),default)
 CC := gcc
 endif
 # Tests that run at once under `make test`; seconds for each target of `make fuzz`; 1: the library of `make small`;
-# 1: `make results` with few matrices.
+# 1: `make results` with few matrices, `make bench` with few repetitions.
 JOBS ?= $(shell nproc)
 SECONDS ?= 1800
 SMALL ?= 0
@@ -123,8 +123,11 @@ bench-python: stage python build/venv-python ## what a call from Python costs ab
 	$(CC) $(C_TEST) -fPIC -shared benches/python/loop.c -o build/loop.so $(subst ../stage,stage,$(LINK))
 	build/venv-python/bin/python benches/python/overhead.py build/loop.so tests/data/sp500/sp500_dataset.csv.gz
 
-bench: stage build/venv-bench build/c/libcount_malloc.so ## timings beside onnxruntime, tract and the classical methods
-	benches/run build/bench build/venv-bench/bin/python $(STAGE)/lib/libdenise.so build/c/libcount_malloc.so
+# The first time, the library of version 0.1.0 is built beside; that takes minutes, too.
+bench: stage build/venv-bench build/c/libcount_malloc.so ## timings beside 0.1.0, LAPACK and others (QUICK=1: minutes)
+	@scripts/need git:git
+	QUICK=$(QUICK) DENISE_PACKAGES='$(PACKAGES)' \
+	  benches/run build/bench build/venv-bench/bin/python $(STAGE)/lib/libdenise.so build/c/libcount_malloc.so
 
 header: need ## regenerate include/denise.h from src
 	cp "$$(scripts/generated_header --locked)" include/denise.h

@@ -147,7 +147,8 @@ typedef struct denise_options {
   // network. A dense network takes that rank only.
   uint32_t k;
   // Calls that can run at once on this handle without waiting for each other, at most 4096. Working memory for each
-  // is reserved when the model is loaded. 0: one for each CPU, or fewer if they would need more than 64 MB.
+  // is reserved when the model is loaded. 0: one for each CPU, or fewer if they would need more than 64 MB. Loading then
+  // touches the memory of the first call, else that of all: the first use of a page takes a microsecond or two.
   uint32_t max_concurrency;
   // Threads that one call may use for a large batch, at most 256. 0 or 1: the calling thread only. denise_load
   // starts the others and denise_free joins them. On Linux they block all signals except those for their own faults,

@@ -183,6 +183,7 @@ def main():
     parser.add_argument("model", help="the built-in network as an ONNX file: models/default.onnx")
     parser.add_argument("counter", help="the library that counts allocations: tests/c/count_malloc.c, compiled")
     parser.add_argument("--out", required=True, help="directory for bench.md and bench.json")
+    parser.add_argument("--progress", nargs="*", default=[], help="Markdown that stands first, to include")
     parser.add_argument("--native", nargs="*", default=[], help="Markdown of the benches of the kernels, to include")
     parser.add_argument("--seconds", type=float, default=6.0, help="for each row, about; default: 6")
     arguments = parser.parse_args()
@@ -216,10 +217,12 @@ def main():
             row = usage.of_engine(arguments.counter, engine, library, file["tract" if engine == "tract" else "denise"])
             result["usage"].append({"engine": engine, "network": network, **row})
             print("|", " | ".join(usage_cells(result["usage"][-1])), "|", flush=True)
-    native = [open(path).read() for path in arguments.native]
-    result["kernels"] = [rows for text in native for rows in tables_of(text)]
+    progress, native = ([open(path).read() for path in paths] for paths in (arguments.progress, arguments.native))
+    for key, texts in (("progress", progress), ("kernels", native)):
+        result[key] = [rows for text in texts for rows in tables_of(text)]
 
-    lines = ["# Side by side", "", f"{result['processor']}; onnxruntime {onnxruntime.__version__}, tract {tract.version()};"]
+    lines = ["# Progress", "", *progress] if progress else []
+    lines += ["# Side by side", "", f"{result['processor']}; onnxruntime {onnxruntime.__version__}, tract {tract.version()};"]
     lines += [f"n = 20, k = 3; {result['unit']}. A ratio above 1 means that libdenise is faster; it is the median over", ""]
     lines[-2] += " interleaved calls. – : not there, or a call would take longer than " + f"{PATIENCE:.0f} s."
     lines += table(NETWORK_HEAD, [network_cells(row) for row in result["networks"]])

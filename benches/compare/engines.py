@@ -11,6 +11,8 @@ import numpy as np
 import onnxruntime
 import tract
 
+from options import Options
+
 N, K = 20, 3
 
 
@@ -32,21 +34,6 @@ def matrices(count, seed):
 def triangles(m):
     i, j = np.tril_indices(N)
     return np.ascontiguousarray(m[:, i, j])
-
-
-class Options(ctypes.Structure):
-    """denise_options."""
-
-    _fields_ = [
-        ("struct_size", ctypes.c_size_t),
-        ("n", ctypes.c_uint32),
-        ("k", ctypes.c_uint32),
-        ("max_concurrency", ctypes.c_uint32),
-        ("threads", ctypes.c_uint32),
-        ("flags", ctypes.c_uint32),
-        ("message", ctypes.c_char_p),
-        ("message_size", ctypes.c_size_t),
-    ]
 
 
 class Denise:

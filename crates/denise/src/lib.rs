@@ -28,7 +28,7 @@
 //! From the bottom up; nothing uses what stands after it, and a test sees to that.
 //!
 //! - `status`, `memory`, `wire` and `size`: errors, memory that may not be there, protobuf, limits.
-//! - `simd`: vectors and instruction sets. `batch`: matrices and where their results go, cut in one place.
+//! - `simd`: vectors and instruction sets. `zeros`: working memory, touched now or later. `batch`: matrices and where their results go, cut in one place.
 //! - `thread`, `pool` and `workspaces`: the threads and the memory of a model. `options`: what it is loaded for.
 //!   `network`: what a model asks of a network. `tick`: a tick of streams. `checksum`: whether bytes are what they were.
 //! - [`covariance`]: Σ = UUᵀ + diag(d), which can be inverted.
@@ -72,6 +72,7 @@ mod tick;
 pub mod unrolled;
 mod wire;
 mod workspaces;
+mod zeros;
 
 pub use batch::{Outputs, Report};
 pub use load::File;

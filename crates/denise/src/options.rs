@@ -11,6 +11,9 @@ const MAX_THREADS: usize = 256;
 /// Bytes that are reserved for calls at once if the user does not say how many there may be. On a machine with many
 /// CPUs it would be gigabytes for large n and k.
 const MOST_BY_DEFAULT: usize = 64 << 20;
+/// Bytes that are touched if the user does not say how many calls there may be at once: a page takes a microsecond or
+/// two, and loading should not take long for calls that are perhaps never made.
+const TOUCHED_BY_DEFAULT: usize = 256 << 10;
 
 /// Which instruction set to use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,7 +37,8 @@ pub struct Options {
     /// no other.
     pub k: usize,
     /// Calls that may run at once without waiting for each other; each reserves its working memory. 0 for the number of
-    /// CPUs, or as many calls as have their memory in 64 MB, whichever is less.
+    /// CPUs, or as many calls as have their memory in 64 MB, whichever is less; the memory of the first is then touched
+    /// while loading, that of the others when they are first needed.
     pub max_concurrency: usize,
     /// Threads that one call may use for a large batch, or for any batch of a dense network, the calling one included.
     /// 0 or 1: the calling thread only.
@@ -106,6 +110,19 @@ impl Options {
         }
         Ok(calls + self.helpers()?)
     }
+
+    /// How many of these calls find their memory touched, so that not even the first of them waits for pages. All of
+    /// them, if the user says how many there will be.
+    pub(crate) fn ready(&self, bytes: usize) -> Result<usize, Error> {
+        match self.max_concurrency {
+            0 => Ok(ready_by_default(self.helpers()?, bytes)),
+            _ => Ok(usize::MAX),
+        }
+    }
+}
+
+fn ready_by_default(helpers: usize, bytes: usize) -> usize {
+    (TOUCHED_BY_DEFAULT / bytes.max(1)).max(1 + helpers)
 }
 
 fn calls_by_default(cpus: usize, bytes: usize) -> usize {
@@ -115,6 +132,18 @@ fn calls_by_default(cpus: usize, bytes: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_next_call_and_all_that_are_announced_are_ready() {
+        assert_eq!(ready_by_default(0, 50 << 10), 5);
+        assert_eq!(ready_by_default(0, 10 << 20), 1);
+        assert_eq!(ready_by_default(3, 10 << 20), 4);
+        let announced = Options {
+            max_concurrency: 7,
+            ..Options::default()
+        };
+        assert!(announced.ready(10 << 20).unwrap() >= announced.calls(10 << 20).unwrap());
+    }
 
     #[test]
     fn default_concurrency_is_bounded_by_memory() {

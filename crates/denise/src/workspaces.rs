@@ -7,14 +7,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 pub(crate) struct Workspaces<T>(Box<[Mutex<T>]>);
 
 impl<T> Workspaces<T> {
+    /// Makes them in the order in which they are lent, so those that come first are used most.
     pub(crate) fn new(
         count: usize,
-        mut make: impl FnMut() -> Result<T, Error>,
+        mut make: impl FnMut(usize) -> Result<T, Error>,
     ) -> Result<Workspaces<T>, Error> {
         let mut all = Vec::new();
         all.try_reserve_exact(count)?;
-        for _ in 0..count {
-            all.push(Mutex::new(make()?));
+        for at in 0..count {
+            all.push(Mutex::new(make(at)?));
         }
         Ok(Workspaces(all.into_boxed_slice()))
     }
@@ -43,7 +44,7 @@ mod tests {
 
     #[test]
     fn never_more_borrowers_than_workspaces_and_nobody_starves() {
-        let workspaces = Workspaces::new(2, || Ok(0_usize)).unwrap();
+        let workspaces = Workspaces::new(2, |_| Ok(0_usize)).unwrap();
         let inside = AtomicUsize::new(0);
         std::thread::scope(|scope| {
             for _ in 0..16 {
@@ -63,7 +64,7 @@ mod tests {
 
     #[test]
     fn a_panic_does_not_lose_the_workspace() {
-        let workspaces = Workspaces::new(1, || Ok(0)).unwrap();
+        let workspaces = Workspaces::new(1, |_| Ok(0)).unwrap();
         let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             let _own = workspaces.borrow();
             panic!("on purpose");

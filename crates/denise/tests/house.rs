@@ -13,6 +13,7 @@ const ROOMS: [&str; 25] = [
     "checksum",
     "size",
     "simd",
+    "zeros",
     "batch",
     "tick",
     "thread",

@@ -29,7 +29,7 @@ impl Shared {
         let calls = options.calls(engine.workspace(threads)?.bytes())?;
         Ok(Shared {
             isa,
-            workspaces: Workspaces::new(calls, || engine.workspace(threads))?,
+            workspaces: Workspaces::new(calls, |_| engine.workspace(threads))?,
             engine,
             format,
         })

@@ -3,29 +3,22 @@
 use super::EXTRA;
 use super::shape::Layout;
 use super::triangle::triangle;
-use crate::simd::{Fixed, Real, Vector};
+use crate::simd::{Fixed, Vector};
 use crate::status::Error;
+use crate::zeros::Zeros;
 
-/// Working memory for one call at a time.
-pub(crate) struct Workspace<F> {
-    memory: Vec<F>,
-    start: usize,
-}
+/// Working memory for one call at a time, in either precision.
+pub(crate) struct Workspace(Zeros);
 
-const ALIGNMENT: usize = 64;
-
-impl<F: Real> Workspace<F> {
-    pub(super) fn new(len: usize) -> Result<Workspace<F>, Error> {
-        let mut memory = Vec::new();
-        let len = len + ALIGNMENT / size_of::<F>();
-        memory.try_reserve_exact(len)?;
-        memory.resize(len, F::ZERO);
-        let start = memory.as_ptr().align_offset(ALIGNMENT).min(len);
-        Ok(Workspace { memory, start })
+impl Workspace {
+    /// So many bytes; touched now, so that no call has to wait for them, or reserved.
+    pub(super) fn new(bytes: usize, touched: bool) -> Result<Workspace, Error> {
+        let zeros = Zeros::new(bytes, if touched { bytes } else { 0 })?;
+        Ok(Workspace(zeros))
     }
 
-    pub(super) fn vectors<V: Vector<Scalar = F>>(&mut self) -> &mut [V::Array] {
-        V::Array::chunks_mut(&mut self.memory[self.start..])
+    pub(super) fn vectors<V: Vector>(&mut self) -> &mut [V::Array] {
+        V::Array::chunks_mut(self.0.values())
     }
 }
 

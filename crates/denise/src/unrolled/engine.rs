@@ -93,17 +93,18 @@ impl<F: Real> Engine<F> {
         Ok(engine)
     }
 
-    pub(crate) fn workspace(&self, isa: Isa) -> Result<Workspace<F>, Error> {
-        Workspace::new(self.workspace_len(isa))
+    pub(crate) fn workspace(&self, isa: Isa) -> Result<Workspace, Error> {
+        Workspace::new(self.workspace_bytes(isa), true)
     }
 
-    /// Values of working memory that a call needs.
-    pub(crate) fn workspace_len(&self, isa: Isa) -> usize {
-        match isa {
+    /// Bytes of working memory that a call needs.
+    pub(crate) fn workspace_bytes(&self, isa: Isa) -> usize {
+        let len = match isa {
             Isa::Portable(simd) => self.workspace_len_for(Vectors::<F::Portable>::new(simd)),
             #[cfg(target_arch = "x86_64")]
             Isa::Avx2(simd) => self.workspace_len_for(Vectors::<F::Avx2>::new(simd)),
-        }
+        };
+        len * size_of::<F>()
     }
 
     /// Streams that are best kept side by side.
@@ -185,7 +186,7 @@ impl<F: Real> Engine<F> {
         &self,
         isa: Isa,
         team: &Team<'_>,
-        workspace: &mut Workspace<F>,
+        workspace: &mut Workspace,
         batch: Batch<'_, F>,
     ) -> Result<(), Status> {
         self.run(isa, team, workspace, batch, Shapes::Both)
@@ -195,7 +196,7 @@ impl<F: Real> Engine<F> {
         &self,
         isa: Isa,
         team: &Team<'_>,
-        workspace: &mut Workspace<F>,
+        workspace: &mut Workspace,
         batch: Batch<'_, F>,
         shapes: Shapes,
     ) -> Result<(), Status> {
@@ -255,7 +256,7 @@ impl<F: Real> Engine<F> {
         &self,
         vectors: Vectors<V>,
         team: &Team<'_>,
-        workspace: &mut Workspace<F>,
+        workspace: &mut Workspace,
         mut batch: Batch<'_, F>,
         shapes: Shapes,
     ) -> Result<(), Status> {

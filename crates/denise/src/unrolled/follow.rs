@@ -42,7 +42,7 @@ impl<F: Real> Engine<F> {
     pub(crate) fn follow(
         &self,
         isa: Isa,
-        workspace: &mut Workspace<F>,
+        workspace: &mut Workspace,
         tables: &mut [F],
         tick: Tick<'_, F>,
     ) {
@@ -61,7 +61,7 @@ impl<F: Real> Engine<F> {
     fn follow_on<V: Vector<Scalar = F>>(
         &self,
         vectors: Vectors<V>,
-        workspace: &mut Workspace<F>,
+        workspace: &mut Workspace,
         tables: &mut [F],
         tick: Tick<'_, F>,
     ) {

@@ -8,6 +8,7 @@
 //! How it is computed:
 //! - `network`: both precisions, for calls from many threads.
 //! - `engine`: chooses the shape and the instruction set, and walks through a batch. `buffers`: the memory for that.
+//!   `warm`: what the first call would otherwise wait for.
 //! - `scale`, `units`, `balance`, `start`, `forward`, `report`: the way of one group of matrices, written once for both
 //!   shapes.
 //!   `missing`: entries that are not known. `canonical`: U as the caller gets it.
@@ -45,6 +46,7 @@ mod single;
 mod start;
 mod triangle;
 mod units;
+mod warm;
 
 pub use file::File;
 pub use follow::{CHECK, CLEARLY};

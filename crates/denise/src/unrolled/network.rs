@@ -16,21 +16,10 @@ use core::ffi::CStr;
 
 pub(crate) struct Network {
     isa: Isa,
-    single: InPrecision<f32>,
-    double: InPrecision<f64>,
-}
-
-/// The network in one precision, with its working memory.
-struct InPrecision<F> {
-    engine: Engine<F>,
-    workspaces: Workspaces<Workspace<F>>,
-}
-
-impl<F: Real> InPrecision<F> {
-    fn new(engine: Engine<F>, isa: Isa, calls: usize) -> Result<InPrecision<F>, Error> {
-        let workspaces = Workspaces::new(calls, || engine.workspace(isa))?;
-        Ok(InPrecision { engine, workspaces })
-    }
+    single: Engine<f32>,
+    double: Engine<f64>,
+    /// Each is large enough for a call in either precision.
+    workspaces: Workspaces<Workspace>,
 }
 
 impl Network {
@@ -47,11 +36,16 @@ impl Network {
         (single.correlation, double.correlation) = (options.correlation, options.correlation);
         (single.careful, double.careful) = (options.careful, options.careful);
         (single.missing, double.missing) = (options.missing, options.missing);
-        let calls = options.calls(bytes_of_call(&single, &double, isa))?;
+        let bytes = bytes_of_call(&single, &double, isa);
+        let (calls, ready) = (options.calls(bytes)?, options.ready(bytes)?);
+        let workspaces = Workspaces::new(calls, |at| Workspace::new(bytes, at < ready))?;
+        single.warm_up(isa, stages, &mut workspaces.borrow())?;
+        double.warm_up(isa, stages, &mut workspaces.borrow())?;
         Ok(Network {
             isa,
-            single: InPrecision::new(single, isa, calls)?,
-            double: InPrecision::new(double, isa, calls)?,
+            single,
+            double,
+            workspaces,
         })
     }
 }
@@ -66,7 +60,7 @@ struct Follower {
 
 struct Following<F> {
     engine: Engine<F>,
-    workspace: Workspace<F>,
+    workspace: Workspace,
     tables: Vec<F>,
 }
 
@@ -114,7 +108,7 @@ impl network::Follower for Follower {
 
 impl network::Network for Network {
     fn follower(&self, correlation: bool) -> Result<Box<dyn network::Follower>, Error> {
-        let (single, double) = (&self.single.engine, &self.double.engine);
+        let (single, double) = (&self.single, &self.double);
         if !single.follows() {
             let message = "the model has no layers for streams (denise.follow): write its file again with this version \
                            of the program denise";
@@ -134,14 +128,14 @@ impl network::Network for Network {
         Ok(boxed(follower)?)
     }
 
-    fn run_f32(&self, _: &Team<'_>, batch: Batch<'_, f32>) -> Result<(), Status> {
-        let InPrecision { engine, workspaces } = &self.single;
-        engine.decompose(self.isa, &Team::alone(), &mut workspaces.borrow(), batch)
+    fn run_f32(&self, team: &Team<'_>, batch: Batch<'_, f32>) -> Result<(), Status> {
+        self.single
+            .decompose(self.isa, team, &mut self.workspaces.borrow(), batch)
     }
 
-    fn run_f64(&self, _: &Team<'_>, batch: Batch<'_, f64>) -> Result<(), Status> {
-        let InPrecision { engine, workspaces } = &self.double;
-        engine.decompose(self.isa, &Team::alone(), &mut workspaces.borrow(), batch)
+    fn run_f64(&self, team: &Team<'_>, batch: Batch<'_, f64>) -> Result<(), Status> {
+        self.double
+            .decompose(self.isa, team, &mut self.workspaces.borrow(), batch)
     }
 
     fn kernel(&self) -> &'static CStr {
@@ -157,7 +151,7 @@ impl network::Network for Network {
 
 /// Memory that is reserved for one call, which may be in either precision.
 fn bytes_of_call(single: &Engine<f32>, double: &Engine<f64>, isa: Isa) -> usize {
-    single.workspace_len(isa) * size_of::<f32>() + double.workspace_len(isa) * size_of::<f64>()
+    single.workspace_bytes(isa).max(double.workspace_bytes(isa))
 }
 
 #[cfg(test)]

@@ -288,8 +288,14 @@ fn at_width<V: Vector>(
     m: &[V::Scalar],
 ) -> Results<V::Scalar> {
     run(n, k, m, |engine, batch| {
-        let mut workspace = Workspace::new(engine.workspace_len_for(vectors)).unwrap();
-        engine.walk(vectors, &mut workspace, batch, shapes).unwrap();
+        let mut workspace = Workspace::new(
+            engine.workspace_len_for(vectors) * size_of::<V::Scalar>(),
+            true,
+        )
+        .unwrap();
+        engine
+            .walk(vectors, &Team::alone(), &mut workspace, batch, shapes)
+            .unwrap();
     })
 }
 

@@ -1,0 +1,151 @@
+//! What the first call would otherwise wait for.
+//!
+//! Code comes into memory page by page as it is first run, which takes ten times as long as a call of one small matrix.
+//! So a network runs once while the first of its kind is loaded: on a small matrix and with few layers, since all sizes
+//! and layers share their code.
+
+use super::EXTRA;
+use super::buffers::Workspace;
+use super::engine::{Engine, WIDEST};
+use super::layers::Stages;
+use crate::batch::{Batch, Outputs, Report};
+use crate::memory::filled;
+use crate::simd::{Isa, Real};
+use crate::status::Error;
+use crate::team::Team;
+use core::sync::atomic::{AtomicU64, Ordering};
+
+/// Up to this size the single shape has code of its own for some numbers of vectors in a column; larger matrices share
+/// theirs.
+const SPECIAL: usize = 24;
+
+/// The kinds that ran last, one for each precision: a process that loads the same again need not wait again. Whoever
+/// loads at the same time may miss the note, and runs it once more.
+static WARM: [AtomicU64; 2] = [AtomicU64::new(0), AtomicU64::new(0)];
+
+impl<F: Real> Engine<F> {
+    /// Runs all code that a call runs, in both shapes if both are used.
+    pub(super) fn warm_up(
+        &self,
+        isa: Isa,
+        stages: Stages<'_>,
+        workspace: &mut Workspace,
+    ) -> Result<(), Error> {
+        let (n, group) = (self.stand_in(), self.side_by_side(isa).div_ceil(2));
+        let kind = self.kind(isa, n, group);
+        let warm = &WARM[usize::from(size_of::<F>() == 8)];
+        if warm.load(Ordering::Relaxed) != kind {
+            self.run_once(isa, stages, workspace, n, group)?;
+            warm.store(kind, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    /// A size that runs the same code.
+    fn stand_in(&self) -> usize {
+        if self.n() <= SPECIAL {
+            self.n()
+        } else {
+            self.n().min((SPECIAL + 1).max(self.k() + EXTRA + 1))
+        }
+    }
+
+    /// Differs wherever other code may run; never 0.
+    fn kind(&self, isa: Isa, n: usize, group: usize) -> u64 {
+        let portable = matches!(isa, Isa::Portable(_));
+        let flags = [portable, self.correlation, self.careful, self.missing];
+        let flags = flags
+            .iter()
+            .fold(1, |bits, &flag| 2 * bits + u64::from(flag));
+        (flags << 48) | ((n as u64) << 32) | ((self.k() as u64) << 16) | group as u64
+    }
+
+    fn run_once(
+        &self,
+        isa: Isa,
+        stages: Stages<'_>,
+        workspace: &mut Workspace,
+        n: usize,
+        group: usize,
+    ) -> Result<(), Error> {
+        let (k, layers) = (self.k(), stages.layers);
+        let (Some(first), Some(last)) = (layers.first(), layers.last()) else {
+            return Ok(());
+        };
+        let few = [*first, *last];
+        let few = Stages {
+            layers: &few,
+            mend: &stages.mend[..stages.mend.len().min(1)],
+            follow: &[],
+        };
+        let mut small = Engine::<F>::new(n, k, few)?;
+        small.correlation = self.correlation;
+        small.careful = self.careful;
+        small.missing = self.missing;
+        if small.workspace_bytes(isa) > self.workspace_bytes(isa) {
+            return Ok(());
+        }
+        let group = group.min(WIDEST);
+        let mut m = filled(group * n * n, F::ONE)?;
+        for m in m.chunks_exact_mut(n * n) {
+            for x in m.iter_mut().step_by(n + 1) {
+                *x = F::from_f64(2.0);
+            }
+        }
+        let mut u = filled(group * n * k, F::ZERO)?;
+        let (mut l, mut s) = (filled(m.len(), F::ZERO)?, filled(m.len(), F::ZERO)?);
+        let mut reports = [Report::default(); WIDEST];
+        for hole in [false, true] {
+            if hole && !self.missing {
+                break;
+            }
+            if hole {
+                m[n] = F::NAN;
+            }
+            // One is for the single shape; half of the lanes are enough for the other.
+            for count in [1, group] {
+                let values = count * n * n;
+                let out = Outputs {
+                    u: Some(&mut u[..count * n * k]),
+                    l: Some(&mut l[..values]),
+                    s: Some(&mut s[..values]),
+                    reports: Some(&mut reports[..count]),
+                };
+                let batch = Batch::new(n, k, &m[..values], out)?;
+                // What comes out does not matter.
+                let _ = small.decompose(isa, &Team::alone(), workspace, batch);
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Model, Options};
+
+    #[test]
+    fn networks_of_every_kind_can_be_warmed_up() {
+        for (n, k) in [
+            (2, 1),
+            (3, 2),
+            (20, 3),
+            (24, 23),
+            (25, 24),
+            (61, 32),
+            (200, 5),
+        ] {
+            for flags in 0..8 {
+                let options = Options {
+                    correlation: flags & 1 != 0,
+                    careful: flags & 2 != 0,
+                    missing: flags & 4 != 0,
+                    max_concurrency: 1,
+                    ..Options::size(n, k)
+                };
+                let model = Model::builtin(&options).expect("memory");
+                assert_eq!((model.n(), model.k()), (n, k));
+            }
+        }
+    }
+}
