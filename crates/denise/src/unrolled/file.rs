@@ -63,15 +63,16 @@ impl File {
     pub fn named(name: &str) -> Option<Result<File, Error>> {
         match name {
             "default" => Some(File::builtin()),
-            "fast" => Some(File::fast()),
+            "fast" => Some(File::with_layers(FAST)),
             _ => None,
         }
     }
 
-    /// What only missing entries and streams need is that of the default network.
-    fn fast() -> Result<File, Error> {
+    /// The network built into the library with other layers, in the text of `denise.layers`. Those that missing entries
+    /// and streams need stay.
+    pub fn with_layers(text: &str) -> Result<File, Error> {
         Ok(File {
-            layers: layers(FAST)?,
+            layers: layers(text)?,
             ..File::builtin()?
         })
     }
