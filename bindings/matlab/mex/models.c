@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Its bytes are kept: models for other sizes are made from them later. A network that is built in has a name instead. */
+/* Its bytes are kept: models for other sizes are made from them later. What is built in has a name instead. */
 struct opened_file {
   uint64_t id; /* 0: free */
   const char *name;

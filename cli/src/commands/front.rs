@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 /// Options of `denise front`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Networks beside those that are built in: files of what `denise info --layers` prints, each called what it is
-    /// called without its ending.
+    /// Networks beside those that are built in: files of what `denise info --layers` prints. Their names in the picture
+    /// are those of the files, without endings and with a space for each "_".
     #[arg(value_name = "LAYERS")]
     layers: Vec<PathBuf>,
     /// Matrices of each kind.
@@ -102,7 +102,7 @@ fn networks(layers: &[PathBuf]) -> Result<Vec<(String, Model)>, Box<dyn Error>> 
 
 fn stem(path: &Path) -> String {
     let stem = path.file_stem().unwrap_or_default();
-    stem.to_string_lossy().into_owned()
+    stem.to_string_lossy().replace('_', " ")
 }
 
 /// The networks, and PCP, which is in the table only: it takes so long that a picture with it shows nothing else.

@@ -60,7 +60,8 @@ pub struct Args {
     /// How many of them, from the first, share the curvature of all rows: about half the price each.
     #[arg(long, default_value_t = 6)]
     shared: u16,
-    /// Layers with one more weight, which takes back what a step moves within the span of U: for networks of few layers.
+    /// Layers with one more weight, which takes back what a step moves within the span of U: worth it where layers are
+    /// few.
     #[arg(long, conflicts_with_all = ["mend", "follow"])]
     take_back: bool,
     #[command(flatten)]

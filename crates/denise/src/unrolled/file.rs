@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `denise.topology` | `unrolled 2`; version 0.1 wrote `unrolled`, whose weights mean something else |
 //! | `denise.n`, `denise.k` | the sizes, in decimal |
-//! | `denise.layers` | one line per layer: `shared` or `own`, then the weights in the order of [`Layer`]; without the last one it is 0 |
+//! | `denise.layers` | a line per layer: `shared` or `own`, then the weights of [`Layer`]; the last may be left out: 0 |
 //! | `denise.mend` | likewise the layers that come first where entries are missing; may be left out |
 //! | `denise.follow` | likewise the layers that follow U from tick to tick of a stream; may be left out |
 //!
@@ -99,9 +99,9 @@ impl File {
 const BUILTIN: &str = include_str!("../../../../models/default.layers").trim_ascii_end();
 /// The `denise.layers` of models/fast.onnx.
 const FAST: &str = include_str!("../../../../models/fast.layers").trim_ascii_end();
-/// The `denise.mend` of both.
+/// The `denise.mend` of the former, which both have.
 const BUILTIN_MEND: &str = include_str!("../../../../models/default.mend").trim_ascii_end();
-/// And their `denise.follow`.
+/// And its `denise.follow`.
 const BUILTIN_FOLLOW: &str = include_str!("../../../../models/default.follow").trim_ascii_end();
 
 fn read(bytes: &[u8]) -> Result<File, Error> {
