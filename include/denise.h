@@ -260,9 +260,10 @@ extern "C" {
 void denise_options_init(struct denise_options *options,
                          size_t struct_size);
 
-// Loads a model. If path is NULL, this is the network built into the library. Otherwise path names an ONNX file: one
-// that the program denise wrote, or a stack of dense layers from M to U, to L, or to S and L, as Keras and PyTorch
-// export it. (A library built without the ONNX loader reads the first kind only.) Allocates.
+// Loads a model. If path is NULL or "default", this is the network built into the library; "fast" is another one, with
+// fewer layers, that takes two thirds of the time and is less accurate. Otherwise path names an ONNX file: one that the
+// program denise wrote, or a stack of dense layers from M to U, to L, or to S and L, as Keras and PyTorch export it. (A
+// library built without the ONNX loader reads the first kind only. A file named fast is "./fast".) Allocates.
 //
 // - options may be NULL, for the defaults.
 // - On success *model is a handle for denise_free. On failure it is NULL, and options.message says why.

@@ -87,6 +87,18 @@ has "$work/summary" '"least_specific": '
 has "$work/summary" '"first_not_finite": null'
 "$denise" decompose "$work/M.npy" --model "$here/../models/default.onnx" --out "$work/again" > /dev/null
 cmp "$work/split/L.npy" "$work/again/L.npy" # the built-in network is the default model
+# Networks by name; a file of such a name has a folder before it.
+"$denise" decompose "$work/M.npy" --model default --out "$work/again" > /dev/null
+cmp "$work/split/L.npy" "$work/again/L.npy"
+"$denise" decompose "$work/M.npy" --model fast --out "$work/fast" > /dev/null
+if cmp -s "$work/fast/L.npy" "$work/split/L.npy"; then echo '--model fast changes nothing' >&2; exit 1; fi
+refuses 'there is no such file' decompose "$work/M.npy" --model ./fast --out "$work/x"
+"$denise" info fast > "$work/info"
+has "$work/info" 'unrolled network'
+"$denise" info fast --layers > "$work/few.layers"
+"$denise" front "$work/few.layers" --count 20 --quick -o "$work/front.svg" > "$work/stdout" 2> /dev/null
+for name in default 'default, careful' fast few PCP; do has "$work/stdout" "| $name"; done
+has "$work/front.svg" '</svg>'
 ok
 "$denise" decompose "$work/M.npy" --correlation --out "$work/units" > /dev/null
 if cmp -s "$work/units/L.npy" "$work/split/L.npy"; then echo '--correlation changes nothing' >&2; exit 1; fi

@@ -42,9 +42,11 @@ function [L, S, U, report] = denise (M, varargin)
 %               asset of which nothing is known off the diagonal gets zeros
 %               in L. Inf stays an error (default false)
 %      model    a model file to use in place of the built-in network. It is
-%               read anew in every call; see below for a faster way.
+%               read anew in every call; see below for a faster way. Or
+%               'fast', a network with fewer layers that is built in, too.
 %
-%   net = denise ('model.onnx') opens a model file; k and threads may follow.
+%   net = denise ('model.onnx') opens a model file, and net = denise ('fast')
+%   a network that is built in; k and threads may follow.
 %   ... = denise (net, M) and denise (net, M, 'Name', value, ...) use it, and
 %   denise (net, 'close') closes it. `clear all` closes what is left. The
 %   handle net belongs to this process: parfor workers open their own.

@@ -403,6 +403,31 @@ static void test_load_memory(void) {
   }
 }
 
+/* Networks that are built in, by their names: a file of such a name is not taken for one. */
+static void test_names(void) {
+  static double m[400], holed[400], l[3][400], whole[400];
+  make_matrix(m, 20, 1);
+  memcpy(holed, m, sizeof m);
+  holed[20] = NAN; /* entry (1, 0) */
+  static const char *const names[] = {NULL, "default", "fast"};
+  for (size_t i = 0; i < 3; i++) {
+    denise_options options = options_for(20, 3);
+    options.flags = DENISE_FLAG_MISSING;
+    denise_model *model = NULL;
+    CHECK(denise_load(names[i], &options, &model) == DENISE_OK);
+    CHECK(denise_decompose_batch_f64(model, 1, m, NULL, l[i], NULL, NULL) == DENISE_OK);
+    CHECK(denise_decompose_batch_f64(model, 1, holed, NULL, whole, NULL, NULL) == DENISE_OK);
+    CHECK(isfinite(whole[20]) && memcmp(whole, l[i], sizeof whole) != 0);
+    denise_stream *stream = NULL;
+    CHECK(denise_stream_new(model, NULL, &stream) == DENISE_OK);
+    denise_stream_free(stream);
+    denise_free(model);
+  }
+  CHECK(memcmp(l[0], l[1], sizeof *l) == 0 && memcmp(l[0], l[2], sizeof *l) != 0);
+  refuse("./fast", options_for(0, 0), DENISE_ERR_IO, __LINE__);
+  refuse("FAST", options_for(0, 0), DENISE_ERR_IO, __LINE__);
+}
+
 /* The shipped model from its file and from memory; what is cut off or altered is refused. */
 static void test_model_file(void) {
   FILE *file = fopen(MODEL, "rb");
@@ -1388,6 +1413,7 @@ int main(int argc, char **argv) {
   test_load();
   test_load_errors();
   test_load_memory();
+  test_names();
   test_model_file();
   test_dense_file();
   test_message_size();

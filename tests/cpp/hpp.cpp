@@ -316,6 +316,13 @@ void load_errors() {
 #endif
 }
 
+// Networks that are built in, by their names; "./fast" would be a file.
+void names() {
+  CHECK(denise::model::try_load("default", sizes).model.n() == n);
+  CHECK(denise::model::try_load(std::string("fast"), sizes).model.n() == n);
+  CHECK(denise::model::try_load("./fast").code == denise::status::io);
+}
+
 void model_files(const char* path) {
   CHECK(denise::model::try_load(path));
   CHECK(denise::model::try_load(std::string(path), sizes).model.n() == n);
@@ -424,6 +431,7 @@ int main(int argc, char** argv) {
   not_finite();
   life();
   load_errors();
+  names();
   model_files(argv[1]);
   solve();
   units();

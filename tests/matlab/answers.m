@@ -177,6 +177,25 @@ function opened_model ()
   denise (third, 'close');
 end
 
+% By its name: another network, which takes every size, missing entries and streams.
+function built_in_by_name ()
+  m = matrices (1);
+  assert (isequal (denise (m, 'model', 'default'), denise (m)));
+  quick = denise (m, 'model', 'fast');
+  assert (~ isequal (quick, denise (m)) && norm (quick - denise (m)) < 0.2 * norm (m));
+  net = denise ('fast');
+  assert (isequal (denise (net, m), quick));
+  assert (isequal (size (denise (net, eye (7))), [7 7]));
+  holes = m;
+  holes(3,5) = NaN;
+  holes(5,3) = NaN;
+  assert (all (all (isfinite (denise (net, holes, 'missing', true)))));
+  denise (net, 'close');
+  st = denise_stream (6, 'k', 2, 'model', 'fast');
+  assert (size (denise_stream (st, returns_of (30)), 1) == 6);
+  denise_stream (st, 'close');
+end
+
 function no_pages_no_work ()
   [l, s, u, report] = denise (zeros (5, 5, 0, 'single'));
   assert (isequal (size (l), [5 5 0]) && isequal (size (u), [5 3 0]) && isa (s, 'single'));

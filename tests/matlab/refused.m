@@ -61,6 +61,8 @@ function cases = refused ()
     % files and handles
     'denise (''no/such/model.onnx'')',              'denise:io',           'no/such/model.onnx: No such file'
     'denise ('''')',                                'denise:argument',     'the name of the file is empty'
+    'denise (''./fast'')',                          'denise:io',           '\./fast: No such file'
+    'denise (eye (4), ''model'', ''./fast'')',      'denise:io',           '\./fast'
     'denise (''.'')',                               'denise:io',           '\.: '
     'denise (eye (4), ''model'', ''no/model'')',    'denise:io',           'no/model'
     'denise_info (''no/such/model.onnx'')',         'denise:io',           'no/such/model.onnx'

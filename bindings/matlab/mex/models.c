@@ -8,9 +8,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Its bytes are kept: models for other sizes are made from them later. */
+/* Its bytes are kept: models for other sizes are made from them later. What is built in has a name instead. */
 struct opened_file {
   uint64_t id; /* 0: free */
+  const char *name;
   void *bytes;
   size_t size;
   uint32_t k, threads; /* wishes of the user, 0: none */
@@ -98,6 +99,15 @@ opened_file *find_opened(const mxArray *value) {
   return NULL;
 }
 
+/* The same text as a constant if denise_load takes it for the name of a network, or NULL. */
+static const char *built_in(const char *path) {
+  static const char *const names[] = {"default", "fast"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
+    if (strcmp(path, names[i]) == 0) return names[i];
+  }
+  return NULL;
+}
+
 uint64_t open_model(const char *path, wishes wanted) {
   opened_file *file = NULL;
   failure why = {"", ""};
@@ -106,10 +116,13 @@ uint64_t open_model(const char *path, wishes wanted) {
   }
   if (file == NULL) mexErrMsgIdAndTxt("denise:handle", "%d models are open: close some", FILES);
   if (path[0] == '\0') mexErrMsgIdAndTxt("denise:argument", "the name of the file is empty");
-  if (!read_whole_file(path, &file->bytes, &file->size, &why)) mexErrMsgIdAndTxt(why.id, "%s: %s", path, why.text);
+  file->name = built_in(path);
+  if (file->name == NULL && !read_whole_file(path, &file->bytes, &file->size, &why)) {
+    mexErrMsgIdAndTxt(why.id, "%s: %s", path, why.text);
+  }
   /* Loaded once for its own size, so that a bad file is refused now. */
   const model_size size = {0, wanted.k, wanted.threads, 0, 0, 0};
-  denise_model *model = library_load(NULL, file->bytes, file->size, size, &why);
+  denise_model *model = library_load(file->name, file->bytes, file->size, size, &why);
   library_free(model);
   if (model == NULL) {
     free(file->bytes);
@@ -140,8 +153,8 @@ static void make_room(uint32_t threads, uint32_t most) {
 
 static denise_model *load_or_fail(const char *path, const opened_file *file, model_size size) {
   failure why = {"", ""};
-  const void *bytes = file == NULL ? NULL : file->bytes;
-  denise_model *model = library_load(path, bytes, file == NULL ? 0 : file->size, size, &why);
+  denise_model *model = file == NULL ? library_load(path, NULL, 0, size, &why)
+                                     : library_load(file->name, file->bytes, file->size, size, &why);
   if (model == NULL) mexErrMsgIdAndTxt(why.id, "%s%s%s", path == NULL ? "" : path, path == NULL ? "" : ": ", why.text);
   return model;
 }

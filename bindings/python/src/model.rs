@@ -152,8 +152,8 @@ pub(crate) fn make_covariance(
 /// ----------
 /// file : path or bytes, optional
 ///     An ONNX file that the program ``denise`` wrote, or a dense network of Keras or PyTorch. Or the name of a network
-///     that is built in: ``"fast"``, which takes two thirds of the time and is less accurate, or ``"default"``, which is
-///     used without it.
+///     that is built in: ``"fast"``, which takes two thirds of the time and is less accurate, or ``"default"``, which
+///     is used without it.
 /// k : int, optional
 ///     Largest rank of L; by default the network's own, which is 3 for the one built in.
 /// correlation, missing, careful, threads

@@ -31,6 +31,26 @@ def test_the_built_in_network(windows: Any) -> None:
     assert denise.Stream(20, model=model).k == 2
 
 
+def test_networks_by_name(windows: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert same(denise.Model("default").decompose(windows).low_rank, denise.decompose(windows).low_rank)
+    fast = denise.Model("fast", missing=True)
+    low_rank = fast.decompose(windows).low_rank
+    assert not same(low_rank, denise.decompose(windows).low_rank)
+    assert same(pickle.loads(pickle.dumps(fast)).decompose(windows).low_rank, low_rank)
+    holes = windows.copy()
+    holes[:, 3, 5] = holes[:, 5, 3] = np.nan
+    assert np.isfinite(fast.decompose(holes).low_rank).all()
+    assert denise.Model("fast").stream(20, window=30).k == 3
+    # A file of that name is another thing, wherever the process is.
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(FileNotFoundError):
+        denise.Model("./fast")
+    Path("fast").write_bytes((ROOT / "models" / "default.onnx").read_bytes())
+    assert same(denise.Model("./fast").decompose(windows).low_rank, denise.decompose(windows).low_rank)
+    assert same(denise.Model("fast").decompose(windows).low_rank, low_rank)
+    assert same(denise.Model(tmp_path / "fast").decompose(windows).low_rank, denise.decompose(windows).low_rank)
+
+
 @pytest.mark.parametrize("kind", [str, Path, "bytes"])
 def test_a_file(windows: Any, kind: Any) -> None:
     path = ROOT / "models" / "default.onnx"

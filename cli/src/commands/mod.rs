@@ -7,6 +7,7 @@ mod device;
 mod eval;
 mod finetune;
 mod follow;
+mod front;
 mod generate;
 mod info;
 mod input;
@@ -46,6 +47,8 @@ pub enum Command {
     Eval(eval::Args),
     /// Measures everything again and writes RESULTS.md and TABLES.md with their figures.
     Results(results::Args),
+    /// Measures and draws what accuracy costs: networks of more and fewer layers.
+    Front(front::Args),
     /// Says what a model file holds.
     Info(info::Args),
     /// Draws M, L and S of one matrix side by side.
@@ -65,6 +68,7 @@ impl Command {
             Command::Generate(args) => generate::run(&args),
             Command::Eval(args) => eval::run(&args),
             Command::Results(args) => results::run(&args),
+            Command::Front(args) => front::run(&args),
             Command::Info(args) => info::run(&args),
             Command::Plot(args) => plot::run(&args),
         }

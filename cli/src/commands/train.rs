@@ -8,7 +8,7 @@ use super::model::{describe, file_of};
 use super::pairs::Pairs;
 use crate::train::{
     Accuracy, Config, Dense, Keep, Learner, Loss, Matrices, Outcome, Synthetic, Task, Topology,
-    Unrolled, initial, initial_mend, measure, random, recipe, run as train,
+    Unrolled, initial, initial_mend, measure, random, recipe, run as train, taking_back,
 };
 use crate::{onnx, plot};
 use burn::tensor::Device;
@@ -34,7 +34,7 @@ pub struct Args {
     #[arg(long, value_enum, default_value_t)]
     topology: Topology,
     /// A model to go on from, instead of --layers and --shared.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["layers", "shared"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["layers", "shared", "take_back"])]
     model: Option<PathBuf>,
     /// Train the mending layers alone, so many of them: those that come first where entries are missing. All others stay
     /// as they are in --model, or in the built-in network.
@@ -60,6 +60,10 @@ pub struct Args {
     /// How many of them, from the first, share the curvature of all rows: about half the price each.
     #[arg(long, default_value_t = 6)]
     shared: u16,
+    /// Layers with one more weight, which takes back what a step moves within the span of U: worth it where layers are
+    /// few.
+    #[arg(long, conflicts_with_all = ["mend", "follow"])]
+    take_back: bool,
     #[command(flatten)]
     cells: Cells,
     /// How the pairs of S₀ are drawn, of the matrices to train on and of those on which the result is measured; without
@@ -341,8 +345,12 @@ fn learner(
     }
     let (file, start) = match &args.model {
         None => {
-            let layers = initial(args.layers.into(), args.shared.into());
-            let start = format!("the start, {} layers", describe(&layers));
+            let mut layers = initial(args.layers.into(), args.shared.into());
+            let mut start = format!("the start, {} layers", describe(&layers));
+            if args.take_back {
+                layers = taking_back(layers);
+                start += " that take back";
+            }
             let file = File {
                 n: args.n,
                 k: args.k,

@@ -23,6 +23,6 @@ pub use follow::{Following, Sources, Trial, measure as measure_following, tables
 pub use learner::Learner;
 pub use run::{Config, Keep, Outcome, Task, run, run_course};
 pub use synthetic::{Loss, Matrices, Synthetic};
-pub use unrolled::{Unrolled, initial, initial_follow, initial_mend};
+pub use unrolled::{Unrolled, initial, initial_follow, initial_mend, taking_back};
 pub use unsupervised::{Unsupervised, mean_abs_s};
 pub use validate::{Accuracy, measure};

@@ -290,7 +290,8 @@ mod tests {
     }
 
     fn learner(device: &Device) -> Unrolled {
-        Unrolled::new(Stages::only(&initial(4, 2)), &[(8, 2), (6, 2)], device)
+        let layers = taking_back(initial(4, 2));
+        Unrolled::new(Stages::only(&layers), &[(8, 2), (6, 2)], device)
     }
 
     fn check_gradient(

@@ -35,8 +35,8 @@ impl File {
         unrolled::File::builtin().map(File::Unrolled)
     }
 
-    /// A network built into the library, by its name: "default", or "fast", which takes two thirds of the time and is less
-    /// accurate. `None` if there is none of that name.
+    /// A network built into the library, by its name: "default", or "fast", which takes two thirds of the time and is
+    /// less accurate. `None` if there is none of that name.
     pub fn named(name: &str) -> Option<Result<File, Error>> {
         let file = unrolled::File::named(name)?;
         Some(file.map(File::Unrolled))

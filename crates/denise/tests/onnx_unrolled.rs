@@ -14,6 +14,7 @@ use tract_onnx::pb::{AttributeProto, FunctionProto, NodeProto};
 use tract_onnx::prelude::*;
 
 const FILE: &[u8] = include_bytes!("../../../models/default.onnx");
+const FAST: &[u8] = include_bytes!("../../../models/fast.onnx");
 
 /// Compares with the library's kernels for these layers.
 fn check(bytes: &[u8], layers: &[Layer]) -> Result<bool, Error> {
@@ -38,9 +39,11 @@ fn check(bytes: &[u8], layers: &[Layer]) -> Result<bool, Error> {
 
 #[test]
 fn the_shipped_file_agrees() {
-    let start = std::time::Instant::now();
-    assert!(check(FILE, &File::read(FILE).unwrap().layers).unwrap());
-    println!("{:?}", start.elapsed());
+    for file in [FILE, FAST] {
+        let start = std::time::Instant::now();
+        assert!(check(file, &File::read(file).unwrap().layers).unwrap());
+        println!("{:?}", start.elapsed());
+    }
 }
 
 /// What ships as a file is what is built in.
@@ -50,6 +53,17 @@ fn the_file_has_the_weights_of_the_builtin_network() {
     assert_eq!(file, builtin);
     let lengths = [&file.layers, &file.mend, &file.follow].map(Vec::len);
     assert_eq!(lengths, [12, 4, 3]);
+}
+
+/// The other network has fewer layers of its own. What mends and follows is built in only, and is the default's.
+#[test]
+fn the_file_has_the_weights_of_the_fast_network() {
+    let file = File::read(FAST).unwrap();
+    let [fast, builtin] = ["fast", "default"].map(|name| File::named(name).unwrap().unwrap());
+    assert_eq!(file.layers, fast.layers);
+    assert_eq!((fast.mend, fast.follow), (builtin.mend, builtin.follow));
+    assert!(file.layers.len() < builtin.layers.len());
+    assert!(File::named("Fast").is_none() && File::named("").is_none());
 }
 
 /// The nodes of a graph with every function in its place.

@@ -18,7 +18,7 @@ pub const WEIGHTS: usize = 8;
 pub struct Graph {
     n: usize,
     k: usize,
-    curvatures: Vec<Curvature>,
+    forms: Vec<Form>,
     /// Entries (a, b) with a ≥ b of a k×k matrix, column by column.
     rows: Tensor<1, Int>,
     columns: Tensor<1, Int>,
@@ -28,8 +28,26 @@ pub struct Graph {
 
 /// Layers whose weights stay what they are.
 struct Fixed {
-    curvatures: Vec<Curvature>,
+    forms: Vec<Form>,
     weights: Tensor<2>,
+}
+
+/// What a layer computes, whatever its weights are.
+#[derive(Clone, Copy)]
+struct Form {
+    curvature: Curvature,
+    /// Whether it takes back a part of its step within the span of U.
+    within: bool,
+}
+
+impl Form {
+    fn of(layers: &[Layer]) -> Vec<Form> {
+        let form = |layer: &Layer| Form {
+            curvature: layer.curvature,
+            within: layer.nu != 0.0,
+        };
+        layers.iter().map(form).collect()
+    }
 }
 
 /// Û, and the mean |R_ij| that the layer before saw.
@@ -51,8 +69,8 @@ impl State {
 }
 
 impl Graph {
-    /// For matrices of one size.
-    pub fn new(n: usize, k: usize, curvatures: &[Curvature], device: &Device) -> Graph {
+    /// For matrices of one size, and layers that differ from these in the values of their weights only.
+    pub fn new(n: usize, k: usize, layers: &[Layer], device: &Device) -> Graph {
         let places: Vec<(i64, i64)> = (0..k as i64)
             .flat_map(|b| (b..k as i64).map(move |a| (a, b)))
             .collect();
@@ -63,7 +81,7 @@ impl Graph {
         Graph {
             n,
             k,
-            curvatures: curvatures.to_vec(),
+            forms: Form::of(layers),
             rows: tensor(|x| x.0),
             columns: tensor(|x| x.1),
             fixed: None,
@@ -80,7 +98,7 @@ impl Graph {
         let data = TensorData::new(weights, [layers.len(), WEIGHTS]);
         Graph {
             fixed: Some(Fixed {
-                curvatures: layers.iter().map(|x| x.curvature).collect(),
+                forms: Form::of(layers),
                 weights: Tensor::from_data(data, device),
             }),
             ..self
@@ -91,7 +109,7 @@ impl Graph {
     pub fn forward(&self, batch: &Batch, weights: &Tensor<2>) -> Tensor<3> {
         let m = Matrices::new(batch.balanced.clone(), batch.known.clone());
         let start = State::start(batch.start.clone());
-        let u = self.run(&m, start, &self.curvatures, weights).u;
+        let u = self.run(&m, start, &self.forms, weights).u;
         match &self.fixed {
             None => u,
             Some(fixed) => {
@@ -104,7 +122,7 @@ impl Graph {
                     }
                 };
                 let start = State::start(u);
-                self.run(&m, start, &fixed.curvatures, &fixed.weights).u
+                self.run(&m, start, &fixed.forms, &fixed.weights).u
             }
         }
     }
@@ -112,22 +130,16 @@ impl Graph {
     /// A tick of streams: what they keep goes through all layers, on new balanced matrices of which all is known.
     pub fn follow(&self, m: Tensor<3>, state: State, weights: &Tensor<2>) -> State {
         let m = Matrices::new(m, None);
-        self.run(&m, state, &self.curvatures, weights)
+        self.run(&m, state, &self.forms, weights)
     }
 
     /// Layers one after the other, the first without momentum.
-    fn run(
-        &self,
-        m: &Matrices,
-        mut state: State,
-        curvatures: &[Curvature],
-        weights: &Tensor<2>,
-    ) -> State {
+    fn run(&self, m: &Matrices, mut state: State, forms: &[Form], weights: &Tensor<2>) -> State {
         let mut momentum = None;
-        for (t, &curvature) in curvatures.iter().enumerate() {
+        for (t, &form) in forms.iter().enumerate() {
             let weight =
                 |e: usize| -> Tensor<3> { weights.clone().slice([t..t + 1, e..e + 1]).unsqueeze() };
-            let next = self.step(m, &state, momentum, curvature, weight);
+            let next = self.step(m, &state, momentum, form, weight);
             momentum = Some(next.u.clone() - state.u);
             state = next;
         }
@@ -139,7 +151,7 @@ impl Graph {
         m: &Matrices,
         state: &State,
         momentum: Option<Tensor<3>>,
-        curvature: Curvature,
+        form: Form,
         weight: impl Fn(usize) -> Tensor<3>,
     ) -> State {
         let [alpha, beta, gamma, delta, sigma, eta, mu, nu] = core::array::from_fn(weight);
@@ -178,7 +190,7 @@ impl Graph {
         let products = self.products(u);
         let gram = products.clone().sum_dim(2);
         let nothing = m.known.as_ref().map(|known| known.nothing.clone());
-        let d = match curvature {
+        let d = match form.curvature {
             // W is symmetric.
             Curvature::Own => {
                 let a = products.clone().matmul(w) + products * beyond;
@@ -197,9 +209,11 @@ impl Graph {
             .mul_scalar(16.0)
             .add_scalar(TINY);
         let d = d.clone() * (limit.clone() / ((d.clone() * d).sum_dim(1) + limit));
-        let within = self.solve(&gram, u.clone().matmul(d.clone().swap_dims(1, 2)), None);
-        let within = within.swap_dims(1, 2).matmul(u.clone());
-        let mut next = u.clone() + d * eta + within * nu;
+        let mut next = u.clone() + d.clone() * eta;
+        if form.within {
+            let within = self.solve(&gram, u.clone().matmul(d.swap_dims(1, 2)), None);
+            next = next + within.swap_dims(1, 2).matmul(u.clone()) * nu;
+        }
         if let Some(momentum) = momentum {
             next = next + momentum * mu;
         }

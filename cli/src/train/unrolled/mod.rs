@@ -1,4 +1,4 @@
-//! The unrolled network: seven weights a layer.
+//! The unrolled network: a few weights a layer.
 
 mod graph;
 mod through_time;
@@ -18,7 +18,7 @@ use weights::{confine, free, layer, pull_back};
 
 pub use graph::State;
 pub use through_time::Ticks;
-pub use weights::{initial, initial_follow, initial_mend};
+pub use weights::{initial, initial_follow, initial_mend, taking_back};
 
 /// A batch is computed in equal parts of at most so many matrices, on as many threads as there are. The parts, and with
 /// them all bits, do not depend on the threads.
@@ -79,7 +79,7 @@ impl Unrolled {
         let initial = stages.layers;
         let device = device.clone().autodiff();
         let curvatures: Vec<Curvature> = initial.iter().map(|x| x.curvature).collect();
-        let graph = |&(n, k): &(usize, usize)| Graph::new(n, k, &curvatures, &device);
+        let graph = |&(n, k): &(usize, usize)| Graph::new(n, k, initial, &device);
         Unrolled {
             graphs: sizes.iter().map(graph).collect(),
             initial: initial.to_vec(),

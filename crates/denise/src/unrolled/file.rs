@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `denise.topology` | `unrolled 2`; version 0.1 wrote `unrolled`, whose weights mean something else |
 //! | `denise.n`, `denise.k` | the sizes, in decimal |
-//! | `denise.layers` | one line per layer: `shared` or `own`, then the weights in the order of [`Layer`]; without the last one it is 0 |
+//! | `denise.layers` | a line per layer: `shared` or `own`, then the weights of [`Layer`]; the last may be left out: 0 |
 //! | `denise.mend` | likewise the layers that come first where entries are missing; may be left out |
 //! | `denise.follow` | likewise the layers that follow U from tick to tick of a stream; may be left out |
 //!
@@ -63,15 +63,16 @@ impl File {
     pub fn named(name: &str) -> Option<Result<File, Error>> {
         match name {
             "default" => Some(File::builtin()),
-            "fast" => Some(File::fast()),
+            "fast" => Some(File::with_layers(FAST)),
             _ => None,
         }
     }
 
-    /// What only missing entries and streams need is that of the default network.
-    fn fast() -> Result<File, Error> {
+    /// The network built into the library with other layers, in the text of `denise.layers`. Those that missing entries
+    /// and streams need stay.
+    pub fn with_layers(text: &str) -> Result<File, Error> {
         Ok(File {
-            layers: layers(FAST)?,
+            layers: layers(text)?,
             ..File::builtin()?
         })
     }
@@ -98,9 +99,9 @@ impl File {
 const BUILTIN: &str = include_str!("../../../../models/default.layers").trim_ascii_end();
 /// The `denise.layers` of models/fast.onnx.
 const FAST: &str = include_str!("../../../../models/fast.layers").trim_ascii_end();
-/// The `denise.mend` of both.
+/// The `denise.mend` of the former, which both have.
 const BUILTIN_MEND: &str = include_str!("../../../../models/default.mend").trim_ascii_end();
-/// And their `denise.follow`.
+/// And its `denise.follow`.
 const BUILTIN_FOLLOW: &str = include_str!("../../../../models/default.follow").trim_ascii_end();
 
 fn read(bytes: &[u8]) -> Result<File, Error> {

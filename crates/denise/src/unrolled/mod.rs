@@ -2,7 +2,7 @@
 //!
 //! What it is:
 //! - [`reference`](mod@reference): the specification, readable, in `f64` on nalgebra.
-//! - `layers`: the seven scalars of a layer. `omega`: the start directions. `file`: model files, and the built-in
+//! - `layers`: the scalars of a layer. `omega`: the start directions. `file`: model files, and the built-in
 //!   network.
 //!
 //! How it is computed:

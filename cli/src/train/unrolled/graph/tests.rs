@@ -1,7 +1,7 @@
 //! The graph and its slopes against the specification.
 
 use super::super::Unrolled;
-use super::super::weights::{free, initial, layer};
+use super::super::weights::{free, initial, layer, taking_back};
 use super::*;
 use crate::train::Learner;
 use crate::train::batch::Batches;
@@ -52,11 +52,10 @@ fn numbers(layers: &[Layer], device: &Device) -> Tensor<2> {
 fn the_graph_computes_what_is_specified() {
     let device = Device::flex().autodiff();
     for (n, k, layers, shared) in CASES {
-        let layers = initial(layers, shared);
+        let layers = taking_back(initial(layers, shared));
         let m = matrices(n, k, 40);
-        let curvatures: Vec<Curvature> = layers.iter().map(|x| x.curvature).collect();
         let batch = Batches::new(n, k, &device).make(&m, None);
-        let graph = Graph::new(n, k, &curvatures, &device);
+        let graph = Graph::new(n, k, &layers, &device);
         let u = graph.forward(&batch, &numbers(&layers, &device)) * batch.sizes;
         let l = u.clone().swap_dims(1, 2).matmul(u);
         let got: Vec<f32> = l.into_data().try_into_vec().unwrap();
@@ -82,11 +81,10 @@ fn the_graph_computes_what_is_specified_where_entries_are_missing() {
     ];
     let kinds = kinds.map(|kind| kind.parse::<Kind>().unwrap());
     for (n, k) in [(20, 3), (9, 2), (12, 4)] {
-        let (mend, layers) = (initial(3, 0), initial(6, 3));
+        let (mend, layers) = (initial(3, 0), taking_back(initial(6, 3)));
         let m = samples(n, k, &kinds, 1, 0, 40).m;
-        let curvatures: Vec<Curvature> = mend.iter().map(|x| x.curvature).collect();
         let batch = Batches::new(n, k, &device).make(&m, None);
-        let graph = Graph::new(n, k, &curvatures, &device).with_fixed(&layers, &device);
+        let graph = Graph::new(n, k, &mend, &device).with_fixed(&layers, &device);
         let u = graph.forward(&batch, &numbers(&mend, &device)) * batch.sizes;
         let l = u.clone().swap_dims(1, 2).matmul(u);
         let got: Vec<f32> = l.into_data().try_into_vec().unwrap();
@@ -114,7 +112,7 @@ fn its_slopes_are_those_of_what_is_specified_where_entries_are_missing() {
     let kinds = ["normal 0.90 missing rows 2:0", "normal 0.80 missing 0.20"];
     let kinds = kinds.map(|kind| kind.parse::<Kind>().unwrap());
     let (n, k) = (12, 3);
-    let (mend, layers) = (initial(2, 0), initial(4, 2));
+    let (mend, layers) = (taking_back(initial(2, 0)), initial(4, 2));
     let m = samples(n, k, &kinds, 1, 0, 40).m;
     let batch = Batches::new(n, k, &device).make(&m, None);
     let learner = Unrolled::mending(
@@ -163,7 +161,7 @@ fn its_slopes_are_those_of_what_is_specified_where_entries_are_missing() {
 fn its_slopes_are_those_of_what_is_specified() {
     let device = Device::flex().autodiff();
     for (n, k, layers, shared) in [(12, 3, 5, 3), (8, 2, 2, 1)] {
-        let layers = initial(layers, shared);
+        let layers = taking_back(initial(layers, shared));
         let m = matrices(n, k, 40);
         let batch = Batches::new(n, k, &device).make(&m, None);
         let learner = Unrolled::new(Stages::only(&layers), &[(n, k)], &Device::flex());

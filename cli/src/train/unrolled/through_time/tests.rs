@@ -1,6 +1,7 @@
 //! Ticks and their slopes against the specification.
 
-use super::super::weights::{free, initial, layer};
+use super::super::graph::WEIGHTS;
+use super::super::weights::{free, initial, layer, taking_back};
 use super::*;
 use crate::train::Learner;
 use burn::tensor::Device;
@@ -105,7 +106,7 @@ fn learner(n: usize, k: usize, layers: &[Layer], follow: &[Layer]) -> Unrolled {
 #[test]
 fn ticks_are_those_that_are_specified() {
     for (n, k, shared) in CASES {
-        let (layers, follow) = (initial(6, 3), initial(3, shared));
+        let (layers, follow) = (initial(6, 3), taking_back(initial(3, shared)));
         let learner = learner(n, k, &layers, &follow);
         let (ticks, tracks) = ticks(n, k, &layers, 0, STREAMS);
         let slope = learner.through_time(&learner.initial(), vec![ticks], &squares);
@@ -129,7 +130,7 @@ fn ticks_are_those_that_are_specified() {
 #[test]
 fn slopes_through_time_are_those_of_what_is_specified() {
     for (n, k, shared) in CASES {
-        let (layers, follow) = (initial(6, 3), initial(3, shared));
+        let (layers, follow) = (initial(6, 3), taking_back(initial(3, shared)));
         let learner = learner(n, k, &layers, &follow);
         let tracks = ticks(n, k, &layers, 0, STREAMS).1;
         let parts = [(0, 1), (1, STREAMS - 1)];
@@ -139,7 +140,7 @@ fn slopes_through_time_are_those_of_what_is_specified() {
         let largest = slopes.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
         assert!(largest > 0.0);
         for (place, &slope) in slopes.iter().enumerate() {
-            let (t, e) = (place / 7, place % 7);
+            let (t, e) = (place / WEIGHTS, place % WEIGHTS);
             let at = |h: f64| {
                 let mut follow = follow.clone();
                 let mut numbers = free(&follow[t]);
