@@ -60,7 +60,7 @@ impl Workspace {
         Ok(Workspace {
             values: [filled(len[0], Block::ZERO)?, filled(len[1], Block::ZERO)?],
             words: [filled(len[0], 0)?, filled(len[1], 0)?],
-            wide: Workspaces::new(threads, || filled(WIDE, Line::ZERO))?,
+            wide: Workspaces::new(threads, |_| filled(WIDE, Line::ZERO))?,
             threads,
             finite: filled(MATRICES, true)?,
             u: filled(u, 0.0)?,

@@ -143,9 +143,26 @@ impl network::Network for Network {
     }
 
     /// Long enough to hide the hand-over, short enough that no thread waits long for the last one. A multiple of every
-    /// vector width.
+    /// vector width, as long as matrices share vectors.
     fn share(&self, _: usize, _: usize) -> usize {
-        64
+        if self.large() { 1 } else { 64 }
+    }
+
+    /// A few large matrices, one after the other.
+    fn together(&self, count: usize) -> bool {
+        self.large() && count < FEW && self.single.n() >= DIVISIBLE
+    }
+}
+
+/// So many large matrices keep the threads busy without sharing any.
+const FEW: usize = 4;
+/// From this n on, sharing a matrix takes less time than it saves.
+const DIVISIBLE: usize = 128;
+
+impl Network {
+    /// Whether every matrix has its vectors to itself.
+    fn large(&self) -> bool {
+        self.single.side_by_side(self.isa) == 1
     }
 }
 

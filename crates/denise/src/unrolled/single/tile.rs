@@ -1,7 +1,7 @@
 //! Products of panels. One tile of sums at a time is held in registers.
 
 use super::weights::take;
-use super::{Single, panels};
+use super::{PANEL, Single, panels};
 use crate::simd::{Vector, Vectors};
 use crate::unrolled::shape::{Layout, Multiply};
 
@@ -28,16 +28,15 @@ impl<V: Vector> Multiply<V> for Single<'_, V> {
         x: &[V::Array],
         mut out: &mut [V::Array],
     ) {
-        let (n, vectors) = (self.n, self.vectors);
-        let items = panels(self.rows())
-            .map(move |(first, count)| (first, count, take(&mut out, count * columns)));
+        let (n, vectors, rows) = (self.n, self.vectors, self.rows());
+        if rows <= PANEL {
+            return multiply_rows(vectors, columns, rows, &matrix[..rows * n], x, out);
+        }
+        let items =
+            panels(rows).map(move |(first, count)| (first, count, take(&mut out, count * columns)));
         self.team.share(items, |(first, count, out)| {
             let panel = &matrix[first * n..][..count * n];
-            match count {
-                3 => multiply_panel::<3, V>(vectors, columns, panel.as_chunks().0, x, out),
-                2 => multiply_panel::<2, V>(vectors, columns, panel.as_chunks().0, x, out),
-                _ => multiply_panel::<1, V>(vectors, columns, panel.as_chunks().0, x, out),
-            }
+            multiply_rows(vectors, columns, count, panel, x, out);
         });
     }
 }
@@ -71,7 +70,24 @@ pub(super) const BLOCK: usize = 12;
 /// Columns of a panel, and the rows of a table that belong to them.
 pub(super) type Segment<'a, const ROWS: usize, A> = (&'a [[A; ROWS]], &'a [A]);
 
-/// A panel of rows times a table of `columns` vectors a row, to `out`.
+/// A panel of `count` vector rows times a table of `columns` vectors a row, to `out`.
+#[inline(always)]
+fn multiply_rows<V: Vector>(
+    vectors: Vectors<V>,
+    columns: usize,
+    count: usize,
+    panel: &[V::Array],
+    x: &[V::Array],
+    out: &mut [V::Array],
+) {
+    match count {
+        3 => multiply_panel::<3, V>(vectors, columns, panel.as_chunks().0, x, out),
+        2 => multiply_panel::<2, V>(vectors, columns, panel.as_chunks().0, x, out),
+        _ => multiply_panel::<1, V>(vectors, columns, panel.as_chunks().0, x, out),
+    }
+}
+
+/// [`multiply_rows`] for a panel of `ROWS` vectors.
 #[inline(always)]
 pub(super) fn multiply_panel<const ROWS: usize, V: Vector>(
     vectors: Vectors<V>,

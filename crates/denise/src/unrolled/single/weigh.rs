@@ -5,7 +5,7 @@ use super::weights::{Part, across, own, own_len, parts, take, transpose};
 use super::{PANEL, Single, lane_numbers, panel_of, panels, panels_from};
 use crate::simd::{Vector, Vectors};
 use crate::unrolled::rank::by_rank;
-use crate::unrolled::shape::{Influence, Layout, Terms, Weigh};
+use crate::unrolled::shape::{Influence, Layout, Multiply, Terms, Weigh};
 use crate::unrolled::triangle::triangle;
 use fearless_simd::Select;
 
@@ -20,37 +20,70 @@ impl<V: Vector> Weigh<V> for Single<'_, V> {
         own: Option<&[V::Array]>,
         terms: Terms<'_, V>,
     ) {
+        let rows = self.rows();
+        let weighing = Weighing {
+            vectors: self.vectors,
+            n: self.n,
+            k,
+            influence,
+            m,
+            u,
+        };
+        if rows > PANEL {
+            return self.accumulate_panels(&weighing, own, terms);
+        }
+        let Terms {
+            w,
+            c,
+            a,
+            b,
+            sums,
+            trust,
+        } = terms;
+        weighing.weigh(Part {
+            first: 0,
+            count: rows,
+            w: &mut *w,
+            c: &mut *c,
+            sums,
+            trust,
+        });
+        self.multiply(k, c, u, b);
+        if let Some(p) = own {
+            self.multiply(triangle(k), w, p, a);
+        }
+    }
+}
+
+impl<V: Vector> Single<'_, V> {
+    /// [`Weigh::accumulate`] for a matrix of several panels.
+    #[inline(never)]
+    fn accumulate_panels(
+        self,
+        weighing: &Weighing<'_, V>,
+        own: Option<&[V::Array]>,
+        terms: Terms<'_, V>,
+    ) {
         let Terms {
             w,
             c,
             mut a,
             mut b,
             sums,
-            trust,
+            mut trust,
         } = terms;
-        let (n, vectors, rows) = (self.n, self.vectors, self.rows());
-        let weighing = Weighing {
-            vectors,
-            n,
-            k,
-            // Sums of weights of a matrix that is one panel are complete as soon as it is weighed.
-            stored: own.is_some() || rows > PANEL,
-            influence,
-            m,
-            u,
-        };
-        self.team
-            .share(parts(rows, w, c, sums, trust), |part| weighing.weigh(part));
+        let (rows, k) = (self.rows(), weighing.k);
+        let parts = parts(rows, &mut *w, &mut *c, sums, &mut *trust);
+        self.team.share(parts, |part| weighing.weigh(part));
         let systems = Systems {
-            vectors,
-            n,
+            vectors: self.vectors,
+            n: self.n,
             k,
             w,
             c,
-            u,
+            u: weighing.u,
             p: own,
         };
-        let mut trust = trust;
         let size = own.map_or(0, |_| triangle(k));
         let items = panels(rows).map(move |panel| {
             let (_, count) = panel;
@@ -68,15 +101,13 @@ struct Weighing<'a, V: Vector> {
     vectors: Vectors<V>,
     n: usize,
     k: usize,
-    /// Whether w is stored.
-    stored: bool,
     influence: Influence<V>,
     m: &'a [V::Array],
     u: &'a [V::Array],
 }
 
 impl<V: Vector> Weighing<'_, V> {
-    /// For all rows of a panel w R, Σ |R_ij|, w if that is to be stored, and the sum of the weights up to the diagonal.
+    /// For all rows of a panel w, w R, Σ |R_ij|, and the sum of the weights up to the diagonal.
     #[inline(never)]
     fn weigh(&self, part: Part<'_, V>) {
         by_rank(
@@ -100,7 +131,6 @@ impl<V: Vector> Weighing<'_, V> {
         let mut panel = Panel::<ROWS, V> {
             vectors,
             k,
-            stored: self.stored,
             own: &u[first * k..][..ROWS * k],
             influence: self.influence,
             sum: [zero; ROWS],
@@ -242,8 +272,6 @@ impl<V: Vector> Systems<'_, V> {
 struct Panel<'a, const ROWS: usize, V: Vector> {
     vectors: Vectors<V>,
     k: usize,
-    /// Whether w is stored.
-    stored: bool,
     /// The panel's own rows of U.
     own: &'a [V::Array],
     influence: Influence<V>,
@@ -337,9 +365,7 @@ impl<const ROWS: usize, V: Vector> Panel<'_, ROWS, V> {
                     self.sum[v] += left;
                 }
                 (weight * x[v]).store_array(&mut c[v]);
-                if self.stored {
-                    weight.store_array(&mut w[v]);
-                }
+                weight.store_array(&mut w[v]);
                 self.total[v] += weight;
             }
             lane += vectors.one();
