@@ -291,7 +291,12 @@ fn layer<V: Vector>(
             };
             let mean = shape.mean(sums) * share;
             if own.is_some() {
-                rows::damped_own(vectors, k, limit, a, b);
+                shape.share_rows(
+                    (a, triangle(k)),
+                    (b, k),
+                    #[inline(always)]
+                    |a, b| rows::damped_own(vectors, k, limit, a, b),
+                );
             } else {
                 rows::damped_shared(vectors, k, shape.n(), limit, g, trust, b);
             }

@@ -29,6 +29,13 @@ pub(super) trait Layout<V: Vector>: Copy {
     fn matrix(self) -> usize;
     /// Room for the weights of a layer, in vectors: no less than for a matrix.
     fn weights(self) -> usize;
+    /// Calls `work` for rows of two tables, which have so many vectors a row: all at once, or some on each thread.
+    fn share_rows(
+        self,
+        x: (&mut [V::Array], usize),
+        y: (&mut [V::Array], usize),
+        work: impl Fn(&mut [V::Array], &mut [V::Array]) + Sync,
+    );
 }
 
 /// Between tables of numbers and vectors.

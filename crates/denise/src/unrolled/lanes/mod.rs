@@ -56,6 +56,16 @@ impl<V: Vector> Layout<V> for Lanes<V> {
     fn weights(self) -> usize {
         self.matrix()
     }
+
+    #[inline(always)]
+    fn share_rows(
+        self,
+        (x, _): (&mut [V::Array], usize),
+        (y, _): (&mut [V::Array], usize),
+        work: impl Fn(&mut [V::Array], &mut [V::Array]) + Sync,
+    ) {
+        work(x, y);
+    }
 }
 
 /// Where entry (i, j), that is entry (j, i), of a symmetric matrix is.

@@ -23,6 +23,8 @@ use crate::team::Team;
 
 /// Vectors in a full panel: with three columns it makes nine sums, which 16 registers hold.
 const PANEL: usize = 3;
+/// Vector rows of tables that a thread takes at a time, a multiple of those that take turns in `rows/solve.rs`.
+const SHARE: usize = 8;
 
 /// The shape, for an n×n matrix.
 #[derive(Clone, Copy)]
@@ -58,6 +60,20 @@ impl<V: Vector> Layout<V> for Single<'_, V> {
     fn weights(self) -> usize {
         self.rows() * self.rows() * V::W
     }
+
+    #[inline(always)]
+    fn share_rows(
+        self,
+        (x, x_row): (&mut [V::Array], usize),
+        (y, y_row): (&mut [V::Array], usize),
+        work: impl Fn(&mut [V::Array], &mut [V::Array]) + Sync,
+    ) {
+        if self.team.threads() == 1 {
+            return work(x, y);
+        }
+        let items = x.chunks_mut(SHARE * x_row).zip(y.chunks_mut(SHARE * y_row));
+        self.team.share(items, |(x, y)| work(x, y));
+    }
 }
 
 /// The panels of so many vector rows.
@@ -76,8 +92,8 @@ fn panels_from(rows: usize, next: usize) -> Panels {
     }
 }
 
-/// First row and number of rows of each. Three rows each, and two where three do not fit: sums of one vector alone would
-/// wait for themselves.
+/// First row and number of rows of each, from `next` to `rows`. Three rows each, and two where three do not fit: sums of
+/// one vector alone would wait for themselves.
 #[derive(Clone)]
 struct Panels {
     rows: usize,
@@ -92,12 +108,22 @@ impl Iterator for Panels {
     fn next(&mut self) -> Option<(usize, usize)> {
         let first = self.next;
         let count = if first < self.full {
-            PANEL
+            PANEL.min(self.rows - first)
         } else {
-            self.rows.saturating_sub(first).min(2)
+            (self.rows - first).min(2)
         };
         self.next = first + count;
         (count > 0).then_some((first, count))
+    }
+}
+
+impl DoubleEndedIterator for Panels {
+    #[inline(always)]
+    fn next_back(&mut self) -> Option<(usize, usize)> {
+        let most = if self.rows > self.full { 2 } else { PANEL };
+        let count = (self.rows - self.next).min(most);
+        self.rows -= count;
+        (count > 0).then_some((self.rows, count))
     }
 }
 
@@ -149,6 +175,8 @@ mod tests {
                 next += count;
             }
             assert_eq!(next, rows);
+            let back: Vec<_> = panels(rows).rev().collect();
+            assert!(panels(rows).eq(back.into_iter().rev()));
         }
     }
 }

@@ -1,47 +1,47 @@
 //! The caller's matrix to panels, and back.
 
+use super::weights::take;
 use super::{PANEL, Single, lane_numbers, panels};
-use crate::simd::{Fixed, Real, Vector};
+use crate::simd::{Fixed, Real, Vector, Vectors};
 use crate::tick::Side;
 use crate::unrolled::shape::{Layout, Pack};
 use fearless_simd::Select;
 
 impl<V: Vector> Pack<V> for Single<'_, V> {
     #[inline(never)]
-    fn pack(self, matrix: &[V::Scalar], raw: &mut [V::Array]) {
-        self.vectors.vectorize(
-            #[inline(always)]
-            move || {
-                let n = self.n;
-                for (first, count) in panels(self.rows()) {
-                    let panel = &mut raw[first * n..][..count * n];
+    fn pack(self, matrix: &[V::Scalar], mut raw: &mut [V::Array]) {
+        let (n, vectors) = (self.n, self.vectors);
+        let items = panels(self.rows()).map(move |panel| (panel, take(&mut raw, panel.1 * n)));
+        self.team.share(items, |((first, count), panel)| {
+            vectors.vectorize(
+                #[inline(always)]
+                || {
                     for v in 0..count {
                         let top = (first + v) * V::W;
                         for left in (0..n).step_by(V::W) {
                             let columns = &mut panel[left * count + v..];
-                            self.pack_square(matrix, top, left, columns, count);
+                            pack_square(vectors, n, matrix, top, left, columns, count);
                         }
                     }
-                }
-            },
-        );
+                },
+            );
+        });
     }
 
     #[inline(always)]
     fn unpack(self, matrix: &[V::Array], out: &mut [V::Scalar]) {
-        let n = self.n;
-        if self.rows() == PANEL {
+        let (n, vectors, rows) = (self.n, self.vectors, self.rows());
+        if rows == PANEL {
             return self.unpack_panel(matrix, out);
         }
-        for (first, count) in panels(self.rows()) {
-            let panel = matrix[first * n..][..count * n].chunks_exact(count);
-            // Column j of a symmetric matrix is its row j, and that is contiguous in the output.
-            for (row, column) in out.chunks_exact_mut(n).zip(panel) {
-                for (run, x) in row[first * V::W..].chunks_mut(V::W).zip(column) {
-                    store_run(self.vectors.load(x), run);
-                }
-            }
-        }
+        // Column j of a symmetric matrix is its row j, and that is contiguous in the output.
+        let items = out.chunks_mut(TOGETHER * n).enumerate();
+        self.team.share(items, |(at, out)| {
+            vectors.vectorize(
+                #[inline(always)]
+                || unpack_columns(vectors, n, at * TOGETHER, matrix, out),
+            );
+        });
     }
 
     #[inline(always)]
@@ -144,61 +144,90 @@ impl<V: Vector> Single<'_, V> {
             rest = &mut rest[self.n..];
         }
     }
+}
 
-    /// Packs the square of rows from `top` on and columns from `left` on; `stride` vectors from a column to the next.
-    #[inline(always)]
-    fn pack_square(
-        self,
-        matrix: &[V::Scalar],
-        top: usize,
-        left: usize,
-        columns: &mut [V::Array],
-        stride: usize,
-    ) {
-        let (n, vectors) = (self.n, self.vectors);
-        let height = V::W.min(n - top);
-        let width = V::W.min(n - left);
-        if left > top {
-            // Column j is what row j has there, left of the diagonal.
-            for l in 0..width {
-                columns[l * stride] = *whole::<V>(&matrix[(left + l) * n + top..]);
+/// Rows that are written at a time.
+const TOGETHER: usize = 32;
+
+/// Columns of a matrix from `first` on, as rows of `out`.
+#[inline(always)]
+fn unpack_columns<V: Vector>(
+    vectors: Vectors<V>,
+    n: usize,
+    first: usize,
+    matrix: &[V::Array],
+    out: &mut [V::Scalar],
+) {
+    for (top, count) in panels(n.div_ceil(V::W)) {
+        let panel = &matrix[top * n..][..count * n];
+        for (j, row) in out.chunks_exact_mut(n).enumerate() {
+            let column = &panel[(first + j) * count..][..count];
+            let row = &mut row[top * V::W..];
+            let whole = V::Array::chunks_mut(row).len().min(count);
+            for (run, x) in V::Array::chunks_mut(row).iter_mut().zip(column) {
+                vectors.load(x).store_array(run);
             }
-            return;
-        }
-        if width < V::W {
-            // The last corner.
-            for l in 0..width {
-                columns[l * stride] = V::Array::filled(V::Scalar::ZERO);
-                for r in 0..height {
-                    let (row, column) = (top + r.max(l), left + r.min(l));
-                    columns[l * stride][r] = matrix[row * n + column];
-                }
+            if whole < count {
+                store_run(vectors.load(&column[whole]), &mut row[whole * V::W..]);
             }
-            return;
         }
-        // The rows as they are, turned to columns. Where there are no more rows, the last
-        // one again, and then zeros.
-        let zero = vectors.zero();
-        let mut square = V::Square::filled(zero);
-        for l in 0..V::W {
-            let row = (top + l).min(n - 1);
-            square[l] = vectors.load(whole::<V>(&matrix[row * n + left..]));
+    }
+}
+
+/// Packs the square of rows from `top` on and columns from `left` on; `stride` vectors from a column to the next.
+#[inline(always)]
+#[allow(clippy::too_many_arguments)]
+fn pack_square<V: Vector>(
+    vectors: Vectors<V>,
+    n: usize,
+    matrix: &[V::Scalar],
+    top: usize,
+    left: usize,
+    columns: &mut [V::Array],
+    stride: usize,
+) {
+    let height = V::W.min(n - top);
+    let width = V::W.min(n - left);
+    if left > top {
+        // Column j is what row j has there, left of the diagonal.
+        for l in 0..width {
+            columns[l * stride] = *whole::<V>(&matrix[(left + l) * n + top..]);
         }
-        let turned = V::transpose(vectors.simd(), square);
-        let lanes = lane_numbers(vectors);
-        let end = vectors.number(height as f64);
-        let columns = &mut columns[..(V::W - 1) * stride + 1];
-        for l in 0..V::W {
-            let mut column = turned[l];
-            if left == top {
-                // Above the diagonal, what is below it.
-                let number = vectors.number(l as f64);
-                column = lanes.simd_ge(number).select(column, square[l]);
-            } else {
-                column = lanes.simd_lt(end).select(column, zero);
+        return;
+    }
+    if width < V::W {
+        // The last corner.
+        for l in 0..width {
+            columns[l * stride] = V::Array::filled(V::Scalar::ZERO);
+            for r in 0..height {
+                let (row, column) = (top + r.max(l), left + r.min(l));
+                columns[l * stride][r] = matrix[row * n + column];
             }
-            column.store_array(&mut columns[l * stride]);
         }
+        return;
+    }
+    // The rows as they are, turned to columns. Where there are no more rows, the last
+    // one again, and then zeros.
+    let zero = vectors.zero();
+    let mut square = V::Square::filled(zero);
+    for l in 0..V::W {
+        let row = (top + l).min(n - 1);
+        square[l] = vectors.load(whole::<V>(&matrix[row * n + left..]));
+    }
+    let turned = V::transpose(vectors.simd(), square);
+    let lanes = lane_numbers(vectors);
+    let end = vectors.number(height as f64);
+    let columns = &mut columns[..(V::W - 1) * stride + 1];
+    for l in 0..V::W {
+        let mut column = turned[l];
+        if left == top {
+            // Above the diagonal, what is below it.
+            let number = vectors.number(l as f64);
+            column = lanes.simd_ge(number).select(column, square[l]);
+        } else {
+            column = lanes.simd_lt(end).select(column, zero);
+        }
+        column.store_array(&mut columns[l * stride]);
     }
 }
 

@@ -1,7 +1,8 @@
 //! L and S, panel by panel.
 
-use super::{Single, panels};
-use crate::simd::{Real, Vector};
+use super::weights::take;
+use super::{PANEL, Single, panels};
+use crate::simd::{Real, Vector, Vectors};
 use crate::unrolled::rank::by_one;
 use crate::unrolled::shape::{Layout, Split};
 
@@ -51,46 +52,74 @@ impl<V: Vector> Split<V> for Single<'_, V> {
         l: &mut [V::Array],
         s: &mut [V::Array],
     ) {
-        for (first, count) in panels(self.rows()) {
-            let own = &u[first * k..(first + count) * k];
-            let span = first * self.n..(first + count) * self.n;
-            let (m, l, s) = (&m[span.clone()], &mut l[span.clone()], &mut s[span]);
-            match count {
-                3 => self.split_panel::<3>(k, scale, m, own, u, l, s),
-                2 => self.split_panel::<2>(k, scale, m, own, u, l, s),
-                _ => self.split_panel::<1>(k, scale, m, own, u, l, s),
-            }
+        let (n, rows) = (self.n, self.rows());
+        let (mut l, mut s) = (&mut l[..rows * n], &mut s[..rows * n]);
+        let work = Splitting {
+            vectors: self.vectors,
+            n,
+            k,
+            scale,
+            m,
+            u,
+        };
+        if rows == PANEL {
+            return work.split_panel::<PANEL>(k, 0, l, s);
         }
+        let items = panels(rows)
+            .map(move |panel| (panel, take(&mut l, panel.1 * n), take(&mut s, panel.1 * n)));
+        self.team
+            .share(items, |(panel, l, s)| work.split(panel, l, s));
     }
 }
 
-impl<V: Vector> Single<'_, V> {
+/// What it takes to split a panel.
+struct Splitting<'a, V: Vector> {
+    vectors: Vectors<V>,
+    n: usize,
+    k: usize,
+    scale: V,
+    m: &'a [V::Array],
+    u: &'a [V::Array],
+}
+
+impl<V: Vector> Splitting<'_, V> {
+    #[inline(never)]
+    fn split(&self, (first, count): (usize, usize), l: &mut [V::Array], s: &mut [V::Array]) {
+        self.vectors.vectorize(
+            #[inline(always)]
+            || match count {
+                3 => self.split_panel::<3>(self.k, first, l, s),
+                2 => self.split_panel::<2>(self.k, first, l, s),
+                _ => self.split_panel::<1>(self.k, first, l, s),
+            },
+        );
+    }
+
     /// [`Split::split`] for a panel of `ROWS` vectors.
     #[inline(always)]
-    #[allow(clippy::too_many_arguments)]
     fn split_panel<const ROWS: usize>(
-        self,
+        &self,
         k: usize,
-        scale: V,
-        m: &[V::Array],
-        own: &[V::Array],
-        u: &[V::Array],
+        first: usize,
         l: &mut [V::Array],
         s: &mut [V::Array],
     ) {
-        let vectors = self.vectors;
+        let (vectors, n, scale) = (self.vectors, self.n, self.scale);
         let max = vectors.splat(V::Scalar::MAX);
         let min = -max;
-        let m = m.as_chunks::<ROWS>().0.chunks(V::W);
-        let l = l.as_chunks_mut::<ROWS>().0.chunks_mut(V::W);
-        let s = s.as_chunks_mut::<ROWS>().0.chunks_mut(V::W);
-        for (((m, l), s), other) in m.zip(l).zip(s).zip(u.chunks_exact(k)) {
+        let own: [&[V::Array]; ROWS] = core::array::from_fn(|v| &self.u[(first + v) * k..][..k]);
+        let m = self.m[first * n..][..ROWS * n].as_chunks::<ROWS>().0;
+        let (l, s) = (
+            l.as_chunks_mut::<ROWS>().0.chunks_mut(V::W),
+            s.as_chunks_mut::<ROWS>().0.chunks_mut(V::W),
+        );
+        for (((m, l), s), other) in m.chunks(V::W).zip(l).zip(s).zip(self.u.chunks_exact(k)) {
             for (lane, ((m, l), s)) in m.iter().zip(l).zip(s).enumerate().take(V::W) {
                 let mut x = [vectors.zero(); ROWS];
                 for a in 0..k {
                     let other = vectors.splat(other[a][lane]);
                     for v in 0..ROWS {
-                        x[v] = vectors.load(&own[v * k + a]).mul_add(other, x[v]);
+                        x[v] = vectors.load(&own[v][a]).mul_add(other, x[v]);
                     }
                 }
                 for v in 0..ROWS {

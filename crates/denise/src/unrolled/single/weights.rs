@@ -19,7 +19,7 @@ pub(super) struct Part<'a, V: Vector> {
     pub(super) trust: &'a mut [V::Array],
 }
 
-/// The parts of all panels.
+/// The parts of all panels, the last one first: it is the largest, and nobody should wait for it in the end.
 pub(super) fn parts<'a, V: Vector>(
     rows: usize,
     mut w: &'a mut [V::Array],
@@ -27,17 +27,21 @@ pub(super) fn parts<'a, V: Vector>(
     mut sums: &'a mut [V::Array],
     mut trust: &'a mut [V::Array],
 ) -> impl Iterator<Item = Part<'a, V>> + Send {
-    panels(rows).map(move |(first, count)| {
-        let len = start::<V>(first + count) - start::<V>(first);
-        Part {
-            first,
-            count,
-            w: take(&mut w, len),
-            c: take(&mut c, len),
-            sums: take(&mut sums, count),
-            trust: take(&mut trust, count),
-        }
+    panels(rows).rev().map(move |(first, count)| Part {
+        first,
+        count,
+        w: take_from(&mut w, start::<V>(first)),
+        c: take_from(&mut c, start::<V>(first)),
+        sums: take_from(&mut sums, first),
+        trust: take_from(&mut trust, first),
     })
+}
+
+/// The values of a slice from `at` on; it keeps the others.
+fn take_from<'a, T>(from: &mut &'a mut [T], at: usize) -> &'a mut [T] {
+    let (head, tail) = core::mem::take(from).split_at_mut(at);
+    *from = head;
+    tail
 }
 
 /// The first values of a slice, which keeps the others.
