@@ -117,18 +117,21 @@ pub(super) fn add<const ROWS: usize, V: Vector>(
         move || {
             // As many sums as registers hold, and no column alone, if it can be helped: its sums would wait for
             // themselves.
-            let (mut c, wide) = (0, if ROWS > 2 { 3 } else { 4 });
-            while columns - c > wide + 1 {
-                if ROWS > 2 {
+            let mut c = 0;
+            if ROWS > 2 {
+                while columns - c > 4 {
                     add_tile::<ROWS, 3, V>(vectors, columns, c, first, segments, out);
-                } else {
-                    add_tile::<ROWS, 4, V>(vectors, columns, c, first, segments, out);
+                    c += 3;
                 }
-                c += wide;
-            }
-            if columns - c == 5 {
-                add_tile::<ROWS, 3, V>(vectors, columns, c, first, segments, out);
-                c += 3;
+            } else {
+                while columns - c > 6 {
+                    add_tile::<ROWS, 4, V>(vectors, columns, c, first, segments, out);
+                    c += 4;
+                }
+                if columns - c > 4 {
+                    add_tile::<ROWS, 3, V>(vectors, columns, c, first, segments, out);
+                    c += 3;
+                }
             }
             match columns - c {
                 4 => add_tile::<ROWS, 4, V>(vectors, columns, c, first, segments, out),

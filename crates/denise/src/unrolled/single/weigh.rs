@@ -1,7 +1,7 @@
 //! The residual of one panel after the other and its weights; then the products with them.
 
 use super::tile::{BLOCK, add, multiply_panel};
-use super::weights::{Part, across, own, own_len, parts, take, transpose};
+use super::weights::{Part, across, own, own_len, parts, take, transpose, whole_parts};
 use super::{PANEL, Single, lane_numbers, panel_of, panels, panels_from};
 use crate::simd::{Vector, Vectors};
 use crate::unrolled::rank::by_rank;
@@ -20,7 +20,6 @@ impl<V: Vector> Weigh<V> for Single<'_, V> {
         own: Option<&[V::Array]>,
         terms: Terms<'_, V>,
     ) {
-        let rows = self.rows();
         let weighing = Weighing {
             vectors: self.vectors,
             n: self.n,
@@ -29,7 +28,7 @@ impl<V: Vector> Weigh<V> for Single<'_, V> {
             m,
             u,
         };
-        if rows > PANEL {
+        if !whole(k) {
             return self.accumulate_panels(&weighing, own, terms);
         }
         let Terms {
@@ -40,19 +39,19 @@ impl<V: Vector> Weigh<V> for Single<'_, V> {
             sums,
             trust,
         } = terms;
-        weighing.weigh(Part {
-            first: 0,
-            count: rows,
-            w: &mut *w,
-            c: &mut *c,
-            sums,
-            trust,
-        });
+        let parts = whole_parts(self.n, self.rows(), &mut *w, &mut *c, sums, trust);
+        self.team.share(parts, |part| weighing.weigh(part));
         self.multiply(k, c, u, b);
         if let Some(p) = own {
             self.multiply(triangle(k), w, p, a);
         }
     }
+}
+
+/// Whether all weights of a row are computed where they are needed: for a few columns of U, that takes less time than to
+/// transpose those of other rows.
+const fn whole(k: usize) -> bool {
+    k < 5
 }
 
 impl<V: Vector> Single<'_, V> {
@@ -107,7 +106,8 @@ struct Weighing<'a, V: Vector> {
 }
 
 impl<V: Vector> Weighing<'_, V> {
-    /// For all rows of a panel w, w R, Σ |R_ij|, and the sum of the weights up to the diagonal.
+    /// For the rows of a panel w, w R, Σ |R_ij|, and the sum of the weights; all of it up to the diagonal only, unless
+    /// rows are weighed `whole`.
     #[inline(never)]
     fn weigh(&self, part: Part<'_, V>) {
         by_rank(
@@ -115,16 +115,18 @@ impl<V: Vector> Weighing<'_, V> {
             self.k,
             #[inline(always)]
             move |k| match part.count {
-                3 => self.weigh_panel::<3>(k, part),
-                2 => self.weigh_panel::<2>(k, part),
-                _ => self.weigh_panel::<1>(k, part),
+                3 if whole(k) => self.weigh_panel::<3, true>(k, part),
+                2 if whole(k) => self.weigh_panel::<2, true>(k, part),
+                3 => self.weigh_panel::<3, false>(k, part),
+                2 => self.weigh_panel::<2, false>(k, part),
+                _ => self.weigh_panel::<1, true>(k, part),
             },
         );
     }
 
-    /// [`Weighing::weigh`] for a panel of `ROWS` vectors.
+    /// [`Weighing::weigh`] for a panel of `ROWS` vectors; of `WHOLE` rows, or up to the diagonal.
     #[inline(always)]
-    fn weigh_panel<const ROWS: usize>(&self, k: usize, part: Part<'_, V>) {
+    fn weigh_panel<const ROWS: usize, const WHOLE: bool>(&self, k: usize, part: Part<'_, V>) {
         let (n, vectors, u) = (self.n, self.vectors, self.u);
         let first = part.first;
         let zero = vectors.zero();
@@ -137,29 +139,35 @@ impl<V: Vector> Weighing<'_, V> {
             total: [zero; ROWS],
         };
         let m = self.m[first * n..][..ROWS * n].as_chunks::<ROWS>().0;
-        let (w, w_across) = part.w.split_at_mut(own_len::<V>(first, ROWS));
-        let (c, c_across) = part.c.split_at_mut(own_len::<V>(first, ROWS));
+        let own_len = if WHOLE {
+            part.w.len()
+        } else {
+            own_len::<V>(first, ROWS)
+        };
+        let (w, w_across) = part.w.split_at_mut(own_len);
+        let (c, c_across) = part.c.split_at_mut(own_len);
         let w = w.as_chunks_mut::<ROWS>().0;
         let c = c.as_chunks_mut::<ROWS>().0;
         // Squares of W columns, and the rows of U that belong to them.
         let squares = m.chunks(V::W).zip(u.chunks_exact(k));
-        let mut squares = squares.zip(w.chunks_mut(V::W).zip(c.chunks_mut(V::W)));
-        let rows = n.div_ceil(V::W);
-        for (square, ((m, u), (w, c))) in squares.by_ref().take(first).enumerate() {
-            panel.left(m, u, w, c);
-            let (start, count) = panel_of(rows, square);
-            let (from, at) = (start * ROWS * V::W, square - start);
-            transpose::<ROWS, V>(vectors, w, &mut w_across[from..], count, at);
-            transpose::<ROWS, V>(vectors, c, &mut c_across[from..], count, at);
-        }
-        if let Some(((m, u), (w, c))) = squares.next() {
-            panel.columns::<0>(m, u, w, c);
-        }
-        if let (true, Some(((m, u), (w, c)))) = (ROWS > 1, squares.next()) {
-            panel.columns::<1>(m, u, w, c);
-        }
-        if let (true, Some(((m, u), (w, c)))) = (ROWS > 2, squares.next()) {
-            panel.columns::<2>(m, u, w, c);
+        let squares = squares.zip(w.chunks_mut(V::W).zip(c.chunks_mut(V::W)));
+        for (square, ((m, u), (w, c))) in squares.enumerate() {
+            match square.wrapping_sub(first) {
+                0 => panel.columns::<0>(m, u, w, c),
+                1 if ROWS > 1 => panel.columns::<1>(m, u, w, c),
+                2 if ROWS > 2 => panel.columns::<2>(m, u, w, c),
+                _ if square < first => {
+                    panel.left(m, u, w, c);
+                    if !WHOLE {
+                        let (start, count) = panel_of(n.div_ceil(V::W), square);
+                        let (from, at) = (start * ROWS * V::W, square - start);
+                        transpose::<ROWS, V>(vectors, w, &mut w_across[from..], count, at);
+                        transpose::<ROWS, V>(vectors, c, &mut c_across[from..], count, at);
+                    }
+                }
+                _ if WHOLE => panel.columns::<PANEL>(m, u, w, c),
+                _ => break,
+            }
         }
         for v in 0..ROWS {
             panel.sum[v].store_array(&mut part.sums[v]);

@@ -4,6 +4,8 @@
 //! has first its columns up to the diagonal, as a matrix has them. Then, for every panel before it, it has the same
 //! numbers transposed: columns that belong to the rows of that panel. So a part is written by whoever has the panel, and
 //! whoever needs whole rows of a panel finds them in its own part and in those of the panels below.
+//!
+//! Where that does not pay, the weights are a matrix as any other.
 
 use super::panels;
 use crate::simd::{Fixed, Vector, Vectors};
@@ -17,6 +19,25 @@ pub(super) struct Part<'a, V: Vector> {
     /// A number for each of its vector rows.
     pub(super) sums: &'a mut [V::Array],
     pub(super) trust: &'a mut [V::Array],
+}
+
+/// The panels of a matrix, whose rows are whole.
+pub(super) fn whole_parts<'a, V: Vector>(
+    n: usize,
+    rows: usize,
+    mut w: &'a mut [V::Array],
+    mut c: &'a mut [V::Array],
+    mut sums: &'a mut [V::Array],
+    mut trust: &'a mut [V::Array],
+) -> impl Iterator<Item = Part<'a, V>> + Send {
+    panels(rows).map(move |(first, count)| Part {
+        first,
+        count,
+        w: take(&mut w, count * n),
+        c: take(&mut c, count * n),
+        sums: take(&mut sums, count),
+        trust: take(&mut trust, count),
+    })
 }
 
 /// The parts of all panels, the last one first: it is the largest, and nobody should wait for it in the end.
