@@ -6,7 +6,7 @@ use crate::model::denise_model;
 use crate::report::denise_report;
 use crate::status::denise_status;
 use denise_rust::Element;
-use std::sync::{Mutex, PoisonError};
+use std::sync::PoisonError;
 
 /// Splits count matrices: M = L + S, with L = U U' of rank at most k. Never allocates, prints or starts threads. It
 /// waits only if more calls than max_concurrency run on this handle.
@@ -41,16 +41,7 @@ pub unsafe extern "C" fn denise_decompose_batch(
     reports: *mut denise_report,
 ) -> denise_status {
     // SAFETY: the caller's contract is that of this function.
-    unsafe {
-        decompose(
-            model,
-            |model| &model.staging_f32,
-            count,
-            m,
-            [u, l, s],
-            reports,
-        )
-    }
+    unsafe { decompose(model, count, m, [u, l, s], reports) }
 }
 
 /// The same in double precision, on the same handle. A dense network computes u in float, from m rounded to float, and
@@ -66,23 +57,13 @@ pub unsafe extern "C" fn denise_decompose_batch_f64(
     reports: *mut denise_report,
 ) -> denise_status {
     // SAFETY: the caller's contract is that of this function.
-    unsafe {
-        decompose(
-            model,
-            |model| &model.staging_f64,
-            count,
-            m,
-            [u, l, s],
-            reports,
-        )
-    }
+    unsafe { decompose(model, count, m, [u, l, s], reports) }
 }
 
 /// # Safety
 /// `model` is null or a live handle; the buffers are as `denise_decompose_batch` says.
 unsafe fn decompose<F: Element>(
     model: *const denise_model,
-    staging: impl Fn(&denise_model) -> &Mutex<Vec<F>>,
     count: usize,
     m: *const F,
     [u, l, s]: [*mut F; 3],
@@ -115,10 +96,11 @@ unsafe fn decompose<F: Element>(
                 })
             };
         }
-        let mut staging = staging(handle)
+        let mut staging = handle
+            .staging
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         // SAFETY: checked, and the caller owns the buffers for the length of the call.
-        unsafe { buffers.one_by_one(&mut staging, |m, out| model.decompose_in_place(m, out)) }
+        unsafe { buffers.one_by_one(staging.values(), |m, out| model.decompose_in_place(m, out)) }
     }))
 }

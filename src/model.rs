@@ -3,10 +3,11 @@
 use crate::buffers::Buffers;
 use crate::guard::{code, guard, null};
 use crate::layout::Layout;
-use crate::memory::{boxed, zeros};
+use crate::memory::boxed;
 use crate::options::denise_options;
 use crate::status::denise_status;
 use core::ffi::{CStr, c_char, c_void};
+use denise_rust::zeros::Zeros;
 use denise_rust::{Error, Model, Options, Status};
 use std::path::Path;
 use std::sync::Mutex;
@@ -17,9 +18,9 @@ pub struct denise_model {
     pub(crate) model: Model,
     /// What the caller's structs look like.
     pub(crate) layout: Layout,
-    /// Memory for one matrix and its outputs, for buffers that cannot be used as they are.
-    pub(crate) staging_f32: Mutex<Vec<f32>>,
-    pub(crate) staging_f64: Mutex<Vec<f64>>,
+    /// Memory for one matrix and its outputs in either precision, for buffers that cannot be used as they are. Most
+    /// programs never need it, so it is reserved and not touched.
+    pub(crate) staging: Mutex<Zeros>,
 }
 
 /// Loads a model. If path is NULL or "default", this is the network built into the library; "fast" is another one, with
@@ -159,12 +160,11 @@ fn open(source: Source<'_>, options: &Options, layout: Layout) -> Result<denise_
         Source::Memory(bytes) => Model::from_bytes(bytes, options)?,
         Source::File(path) => Model::load(file_name(path)?, options)?,
     };
-    let staging_len = Buffers::<f32>::staging_len(model.n(), model.k());
+    let staging = Buffers::<f64>::staging_len(model.n(), model.k()) * size_of::<f64>();
     Ok(denise_model {
         model,
         layout,
-        staging_f32: Mutex::new(zeros(staging_len)?),
-        staging_f64: Mutex::new(zeros(staging_len)?),
+        staging: Mutex::new(Zeros::new(staging, 0)?),
     })
 }
 

@@ -38,7 +38,7 @@
 //! - `model`: a loaded network, [`Model`]. `stream`: returns in, splits out, [`Stream`].
 //! - `onnx`: reads files of other programs, and compares every file's graph with what will run.
 //! - `load`: tells files apart, [`File`].
-//! - [`modes`], for bindings: the floating-point modes of a host.
+//! - [`modes`], for bindings: the floating-point modes of a host. `zeros` is theirs to use as well.
 //!
 //! # Features
 //!
@@ -72,7 +72,8 @@ mod tick;
 pub mod unrolled;
 mod wire;
 mod workspaces;
-mod zeros;
+#[doc(hidden)]
+pub mod zeros;
 
 pub use batch::{Outputs, Report};
 pub use load::File;

@@ -2,6 +2,8 @@
 //!
 //! A page costs a microsecond or two when it is touched for the first time. So what the next call needs is touched when
 //! a model is loaded, and what perhaps no call ever needs is only reserved. Large pages cost less for each byte.
+//!
+//! An allocator does not do as well: it clears what was in use before, which touches it.
 
 use crate::simd::Real;
 use crate::status::{Error, Status};
@@ -15,7 +17,7 @@ pub(crate) const LINE: usize = 64;
 const PAGE: usize = 4096;
 
 /// So many bytes, all zero until they are written.
-pub(crate) struct Zeros {
+pub struct Zeros {
     start: NonNull<u8>,
     len: usize,
     origin: Origin,
@@ -31,7 +33,7 @@ enum Origin {
 
 impl Zeros {
     /// Reserves `len` bytes. What need not be touched at once is not, if that is a good part of it.
-    pub(crate) fn new(len: usize, touched: usize) -> Result<Zeros, Error> {
+    pub fn new(len: usize, touched: usize) -> Result<Zeros, Error> {
         #[cfg(all(target_os = "linux", not(miri)))]
         if let Some(mapped) = mapped::zeros(len, touched)? {
             return Ok(mapped);
@@ -59,7 +61,8 @@ impl Zeros {
     }
 
     /// As many values as there is room for, with whatever was written there last.
-    pub(crate) fn values<F: Real>(&mut self) -> &mut [F] {
+    #[allow(private_bounds, reason = "sealed: f32 or f64")]
+    pub fn values<F: Real>(&mut self) -> &mut [F] {
         const { assert!(align_of::<F>() <= LINE) };
         let len = self.len / size_of::<F>();
         // SAFETY: ours, initialised, and aligned; any bytes are a floating-point number, which is all that `Real` is.
