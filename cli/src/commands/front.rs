@@ -153,7 +153,7 @@ fn picture(points: &[Point<'_>]) -> crate::plot::Picture {
     };
     chart(
         "Error of L against time, s(S₀) = .60 (top), .70, .80, .90 and .95",
-        axis("time per matrix beside the default's, batches of 1024"),
+        axis("time per matrix beside the default's, in batches"),
         axis("mean ‖L − L₀‖ / ‖L₀‖"),
         &series,
     )
