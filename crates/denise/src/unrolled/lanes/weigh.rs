@@ -3,7 +3,7 @@
 use super::tile::add_both;
 use super::{ENTRIES, Lanes, SIDE};
 use crate::simd::{Fixed, Real, Vector, Vectors};
-use crate::unrolled::rank::by_rank;
+use crate::unrolled::rank::by_many_ranks;
 use crate::unrolled::shape::{Influence, Terms, Weigh};
 use crate::unrolled::triangle::triangle;
 
@@ -21,7 +21,7 @@ impl<V: Vector> Weigh<V> for Lanes<V> {
         own: Option<&[V::Array]>,
         terms: Terms<'_, V>,
     ) {
-        by_rank(
+        by_many_ranks(
             self.vectors,
             k,
             #[inline(always)]

@@ -2,7 +2,7 @@
 
 use super::solve::{FEW, Factors, factor, resolve, solve_own, solve_shared};
 use crate::simd::{Vector, Vectors};
-use crate::unrolled::rank::{by_one, by_rank};
+use crate::unrolled::rank::{by_many_ranks, by_one, by_rank};
 use crate::unrolled::triangle::triangle;
 
 /// A step's weights, broadcast.
@@ -65,7 +65,7 @@ pub(crate) fn damped_own<V: Vector>(
     a: &mut [V::Array],
     b: &mut [V::Array],
 ) {
-    by_rank(
+    by_many_ranks(
         vectors,
         k,
         #[inline(always)]

@@ -4,7 +4,7 @@ use super::tile::{BLOCK, add, multiply_panel};
 use super::weights::{Part, across, own, own_len, parts, take, transpose, whole_parts};
 use super::{PANEL, Single, lane_numbers, panel_of, panels, panels_from};
 use crate::simd::{Vector, Vectors};
-use crate::unrolled::rank::by_rank;
+use crate::unrolled::rank::by_rank_to;
 use crate::unrolled::shape::{Influence, Layout, Multiply, Terms, Weigh};
 use crate::unrolled::triangle::triangle;
 use fearless_simd::Select;
@@ -110,7 +110,7 @@ impl<V: Vector> Weighing<'_, V> {
     /// rows are weighed `whole`.
     #[inline(never)]
     fn weigh(&self, part: Part<'_, V>) {
-        by_rank(
+        by_rank_to::<3, V>(
             self.vectors,
             self.k,
             #[inline(always)]
