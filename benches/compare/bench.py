@@ -25,13 +25,19 @@ from engines import Challenger, Denise, OnnxRuntime, Tract, matrices
 BATCHES = [1, 8, 64, 1024, 10_000]
 # Seconds; an engine that needs longer for one call is left out of that batch.
 PATIENCE = 3.0
+# Seconds between two engines that have threads.
+PAUSE = 0.02
 OURS = "libdenise"
 # How far U may be from onnxruntime's with rounded weights.
 ROUNDED = {"16 bits": 2e-3, "8 bits": 5e-2}
 
 
-def measure(calls, batch, seconds):
-    """Microseconds per matrix of every call, for each engine: {name: [functions, one for each input]}."""
+def measure(calls, batch, seconds, pause=0.0):
+    """Microseconds per matrix of every call, for each engine: {name: [functions, one for each input]}.
+
+    With threads, there is a pause between engines, so that those of one have gone to sleep before the next is timed.
+    The first call after it, which wakes them, is not timed.
+    """
     lengths = {}
     for name, variants in calls.items():
         start = time.perf_counter()
@@ -42,6 +48,9 @@ def measure(calls, batch, seconds):
     times = {name: [] for name in calls}
     for r in range(rounds):
         for name, variants in calls.items():
+            if pause:
+                time.sleep(pause)
+                variants[r % len(variants)]()
             for b in range(burst):
                 call = variants[(r * burst + b) % len(variants)]
                 start = time.perf_counter()
@@ -93,7 +102,7 @@ def networks(library, files, cores, seconds):
             fit = {name: x for name, x in engines.items() if last.get(name, 0.0) * batch * 1e-6 < PATIENCE}
             calls = {name: [engine.call(x) for x in m] for name, engine in fit.items()}
             check(calls)
-            row = summary(measure(calls, batch, seconds))
+            row = summary(measure(calls, batch, seconds, PAUSE if cores > 1 else 0.0))
             last.update({name: x["p50"] for name, x in row.items()})
             rows.append({"network": network, "batch": batch, "cores": cores, "engines": row})
             print("|", " | ".join(network_cells(rows[-1])), "|", flush=True)

@@ -75,6 +75,8 @@ class OnnxRuntime:
     def __init__(self, model, threads=1):
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
+        # Its threads would spin on after a call for as long as the process lives, on the core of the next engine's.
+        options.add_session_config_entry("session.force_spinning_stop", "1")
         self.session = onnxruntime.InferenceSession(model, options, ["CPUExecutionProvider"])
 
     def call(self, m):

@@ -351,7 +351,7 @@ static void test_load_errors(void) {
   refuse(NULL, options_for(2, 0), DENISE_ERR_ARGUMENT, __LINE__); /* the default rank 3 is too much */
   refuse(NULL, options_for(0, 20), DENISE_ERR_ARGUMENT, __LINE__);
 
-  const uint32_t bad_flags[] = {64, 0x80000000U, UINT32_MAX, DENISE_FLAG_PORTABLE | DENISE_FLAG_AVX2};
+  const uint32_t bad_flags[] = {128, 0x80000000U, UINT32_MAX, DENISE_FLAG_PORTABLE | DENISE_FLAG_AVX2};
   for (size_t i = 0; i < sizeof bad_flags / sizeof *bad_flags; i++) {
     options = options_for(0, 0);
     options.flags = bad_flags[i];

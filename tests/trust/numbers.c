@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COUNT = 140, KINDS = 14, BUFFERS = 4 };
+enum { COUNT = 140, KINDS = 16, BUFFERS = 4 };
 
 struct kind {
   const char *name, *path; /* NULL: built in */

@@ -77,7 +77,7 @@ pub(crate) fn decompose<'py>(
     check_finite: Switch,
     out: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Decomposition> {
-    let kind = kind(Some(k), correlation, missing, careful, threads, OFF)?;
+    let kind = kind(Some(k), correlation, missing, careful, threads)?;
     let wish = Wish {
         u: u.named("u")?,
         check_finite: check_finite.named("check_finite")?,
@@ -135,7 +135,7 @@ pub(crate) fn make_covariance(
     threads: Whole,
     check_finite: Switch,
 ) -> PyResult<Covariance> {
-    let kind = kind(Some(k), correlation, missing, careful, threads, OFF)?;
+    let kind = kind(Some(k), correlation, missing, careful, threads)?;
     let floor = arguments::floor(floor)?;
     covariance::split(
         M,

@@ -233,7 +233,9 @@ impl Model {
     /// Runs a batch: alone, together with the threads, or in shares that they take as they come.
     fn run<F: Element>(&self, batch: Batch<'_, F>) -> Result<(), Status> {
         let (network, count) = (&*self.network, batch.count);
-        if let Some(pool) = self.pool.as_ref().filter(|_| network.together(count)) {
+        if let Some(pool) = &self.pool
+            && network.together(count, pool.threads())
+        {
             return pool.lead(|team| F::run(network, team, batch));
         }
         let pool = self

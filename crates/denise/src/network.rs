@@ -20,8 +20,8 @@ pub(crate) trait Network: Send + Sync {
     fn kernel(&self) -> &'static CStr;
     /// How many matrices of a batch a thread should take at a time, if so many threads share it.
     fn share(&self, count: usize, threads: usize) -> usize;
-    /// Whether threads should work together on all of so many matrices, rather than each on some of them.
-    fn together(&self, _count: usize) -> bool {
+    /// Whether so many threads should work together on all of so many matrices, rather than each on some of them.
+    fn together(&self, _count: usize, _threads: usize) -> bool {
         false
     }
     /// What a stream needs of it. Splits correlation matrices if that is asked for here, or was when it was made.

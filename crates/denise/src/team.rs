@@ -73,13 +73,15 @@ impl Board {
                     self.help();
                 }
             }
+            // Without letting others run, who would keep the processor for longer than this takes.
             let end = Instant::now() + LINGER;
             while !self.open.load(Acquire) {
                 if Instant::now() >= end {
                     return;
                 }
-                pause(&mut spins);
+                core::hint::spin_loop();
             }
+            spins = 0;
         }
     }
 

@@ -184,7 +184,8 @@ fn weights_have_one_format() {
 /// Few matrices are shared among the threads, many are dealt out to them, and nothing depends on it.
 #[test]
 fn threads_change_no_bit() {
-    let network = network(8, 3, &[1500, 200], Activation::Relu, 3);
+    // Large enough that one matrix is shared.
+    let network = network(8, 3, &[1500, 400], Activation::Relu, 3);
     let m: Vec<f32> = (0..64 * 150)
         .map(|i| ((i * 7919) % 101) as f32 / 50.0 - 1.0)
         .collect();

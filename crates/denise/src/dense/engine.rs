@@ -36,6 +36,12 @@ impl Engine {
         })
     }
 
+    /// For one matrix.
+    pub(crate) fn multiply_adds(&self) -> usize {
+        let each = self.layers.iter().map(|layer| layer.inputs * layer.outputs);
+        each.sum()
+    }
+
     /// Working memory for a call that so many threads may share.
     pub(crate) fn workspace(&self, threads: usize) -> Result<Workspace, Error> {
         Workspace::new(&self.layers, self.n * self.k, threads)

@@ -168,14 +168,18 @@ fn run<T: Stored, V: Widen>(
         };
         let limit = layers.get(t + 1).map_or(limit, |next| next.limit);
         let found = AtomicUsize::new(0);
-        let piece = pass.piece();
+        let (panel, piece) = (T::GROUPS * GROUP_BLOCKS, pass.piece());
         let outputs = layer.output_blocks() * count;
-        let pieces = y[..outputs]
-            .chunks_mut(piece * count)
-            .zip(next_words[..outputs].chunks_mut(piece * count))
-            .enumerate();
-        let each = |(at, (sums, words)): (usize, (&mut [Block], &mut [u64]))| {
-            let first = at * piece;
+        let panels = y[..outputs]
+            .chunks_mut(panel * count)
+            .zip(next_words[..outputs].chunks_mut(panel * count));
+        let pieces = panels.enumerate().flat_map(|(at, (sums, words))| {
+            let first = (at * panel..).step_by(piece);
+            first
+                .zip(sums.chunks_mut(piece * count))
+                .zip(words.chunks_mut(piece * count))
+        });
+        let each = |((first, sums), words): ((usize, &mut [Block]), &mut [u64])| {
             pass.sum(first, sums);
             let dense = finish(vectors, layer, limit, first, count, sums, words);
             found.fetch_add(dense, Ordering::Relaxed);
@@ -212,18 +216,17 @@ impl<'a, T: Stored, V: Widen> Pass<'a, T, V> {
         self.count < T::FEW
     }
 
-    /// Blocks of outputs that a thread takes at a time: a group; or, of whole rows, as long a part of a panel as leaves
-    /// something for every thread.
+    /// Blocks of outputs that a thread takes at a time, all of one panel: a group; or, of whole rows, a panel. Unless
+    /// there are many panels, each is cut into as many parts as there are threads.
     fn piece(&self) -> usize {
-        let panel = T::GROUPS * GROUP_BLOCKS;
         if !self.few() {
             return GROUP_BLOCKS;
         }
-        let fair = self.layer.output_blocks().div_ceil(self.threads);
-        (1..=panel)
-            .rev()
-            .find(|piece| panel.is_multiple_of(*piece) && *piece <= fair)
-            .unwrap_or(1)
+        let panel = self.layer.output_blocks().min(T::GROUPS * GROUP_BLOCKS);
+        match self.layer.panels::<T>() / self.threads {
+            0..4 => panel.div_ceil(self.threads),
+            _ => panel,
+        }
     }
 
     /// The sums of some blocks of outputs, the first of which is `first`.

@@ -42,20 +42,33 @@ impl<T> Ahead<'_, T> {
     /// Asks for share `i` of `shares`.
     #[inline(never)]
     pub(super) fn prefetch(&self, i: usize, shares: usize) {
+        let mut rest = self.share(i, shares);
+        while rest != 0 {
+            self.prefetch_row(&mut rest);
+        }
+    }
+
+    /// The inputs of share `i` of `shares`, a bit each.
+    #[inline(always)]
+    fn share(&self, i: usize, shares: usize) -> u64 {
+        let (from, to) = (BLOCK * i / shares, BLOCK * (i + 1) / shares);
+        self.needed >> from << from & ((1 << to) - 1)
+    }
+
+    /// Asks for the weights of the first of these inputs, and takes it away.
+    #[inline(always)]
+    fn prefetch_row(&self, rest: &mut u64) {
         let Rows {
             lines,
             stride,
             width,
         } = self.weights;
-        let (from, to) = (BLOCK * i / shares, BLOCK * (i + 1) / shares);
-        let mut rest = self.needed >> from << from & ((1 << to) - 1);
-        while rest != 0 {
-            let p = rest.trailing_zeros() as usize;
-            rest &= rest - 1;
-            if let Some(row) = lines.get(p * stride..p * stride + width) {
-                for line in row.iter().step_by(64 / size_of::<T>()) {
-                    prefetch(line);
-                }
+        let p = rest.trailing_zeros() as usize;
+        *rest &= rest.wrapping_sub(1);
+        // 64 if nothing is left, which is beyond the last.
+        if let Some(row) = lines.get(p * stride..p * stride + width) {
+            for line in row.iter().step_by(64 / size_of::<T>()) {
+                prefetch(line);
             }
         }
     }
@@ -91,7 +104,17 @@ pub(super) fn rows<const N: usize, T, V: Vector<Scalar = f32>>(
             let first = if V::W == 8 { 0 } else { first };
             for i in step.from..count {
                 let (x, word) = (&x[i], words[i]);
-                step.ahead.prefetch(i, count);
+                // A row now and then: more at once than the processor can have on their way would stop it.
+                let mut coming = step.ahead.share(i, count);
+                let every = match coming.count_ones() {
+                    0 | 1 => {
+                        step.ahead.prefetch(i, count);
+                        coming = 0;
+                        u32::MAX
+                    }
+                    rows => (word.count_ones() / rows).max(1),
+                };
+                let mut until = every;
                 let mut sum = [vectors.zero(); N];
                 for v in 0..N {
                     let (block, at) = place::<V>(first, v);
@@ -108,6 +131,14 @@ pub(super) fn rows<const N: usize, T, V: Vector<Scalar = f32>>(
                         let weights = vectors.load(&line[v % (LINE / V::W)]);
                         sum[v] = value.mul_add(weights, sum[v]);
                     }
+                    until -= 1;
+                    if until == 0 {
+                        step.ahead.prefetch_row(&mut coming);
+                        until = every;
+                    }
+                }
+                while coming != 0 {
+                    step.ahead.prefetch_row(&mut coming);
                 }
                 for v in 0..N {
                     let (block, at) = place::<V>(first, v);

@@ -13,6 +13,11 @@ use crate::team::Team;
 use crate::workspaces::Workspaces;
 use core::ffi::CStr;
 
+/// Matrices of a batch that a thread takes alone, at least.
+const SHARE: usize = 64;
+/// Multiply-adds of a call for which helpers are woken: some thirty microseconds.
+const WORTH_WAKING: usize = 500_000;
+
 /// One engine serves both precisions: the layers run in `f32`.
 pub(crate) struct Shared {
     isa: Isa,
@@ -67,11 +72,11 @@ impl network::Network for Shared {
 
     /// Every share reads all weights, which takes as long for 1 matrix as for 64.
     fn share(&self, count: usize, threads: usize) -> usize {
-        count.div_ceil(threads).clamp(64, MATRICES)
+        count.div_ceil(threads).clamp(SHARE, MATRICES)
     }
 
     /// Few matrices take as long as reading all weights, of which each thread then reads its part.
-    fn together(&self, count: usize) -> bool {
-        count <= 64
+    fn together(&self, count: usize, threads: usize) -> bool {
+        count < SHARE * threads && self.engine.multiply_adds() * count >= WORTH_WAKING
     }
 }

@@ -132,7 +132,7 @@ impl Stored for Line {
 impl Stored for HalfLine {
     const ZERO: HalfLine = HalfLine([0; LINE]);
     const GROUPS: usize = 9;
-    const FEW: usize = 5;
+    const FEW: usize = 7;
     const ROUNDING: (f64, f64) = (1.0 / 2048.0, 0.0);
 
     /// The largest power of two that is not above it, so that the quotient is below 2; dividing by it is exact.
@@ -154,7 +154,7 @@ impl Stored for HalfLine {
 impl Stored for ByteLine {
     const ZERO: ByteLine = ByteLine([0; LINE]);
     const GROUPS: usize = 9;
-    const FEW: usize = 5;
+    const FEW: usize = 6;
     const ROUNDING: (f64, f64) = (0.0, 0.5);
 
     fn scale(largest: f32) -> f32 {
