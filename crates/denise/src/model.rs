@@ -270,6 +270,8 @@ impl Model {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use denise_data::matrices::covariance;
+    use denise_data::random::Random;
 
     /// Shares of the batch go to whoever is free, and nothing depends on it.
     #[test]
@@ -308,6 +310,61 @@ mod tests {
         let alone = split(1);
         assert_eq!(alone, split(2));
         assert_eq!(alone, split(4));
+    }
+
+    /// Threads share the panels of a large matrix, or take one matrix each, and nothing depends on it.
+    #[test]
+    fn threads_share_a_large_matrix_and_change_no_bit() {
+        fn bits<F: Element>(n: usize, count: usize, holes: bool, threads: usize) -> Vec<u64> {
+            let random = &mut Random::new(7);
+            let all = (0..count).flat_map(|_| covariance(n, 5, 0.1, random));
+            let mut m: Vec<F> = all.map(F::from_f64).collect();
+            if holes {
+                m[7 * n + 2] = F::NAN;
+            }
+            let (mut u, mut l, mut s) = (
+                vec![F::ZERO; count * n * 5],
+                vec![F::ZERO; m.len()],
+                vec![F::ZERO; m.len()],
+            );
+            let mut reports = vec![Report::default(); count];
+            let options = Options {
+                threads,
+                missing: holes,
+                ..Options::size(n, 5)
+            };
+            let out = Outputs {
+                u: Some(&mut u),
+                l: Some(&mut l),
+                s: Some(&mut s),
+                reports: Some(&mut reports),
+            };
+            let model = Model::builtin(&options).unwrap();
+            model.decompose(&m, out).unwrap();
+            let values = u.iter().chain(&l).chain(&s);
+            let values = values.map(|&x| Into::<f64>::into(x).to_bits());
+            let reports = reports
+                .iter()
+                .flat_map(|report| [report.l1, report.unsettled]);
+            values
+                .chain(reports.map(|x| u64::from(x.to_bits())))
+                .collect()
+        }
+        for (n, count, holes) in [
+            (128, 1, false),
+            (131, 3, false),
+            (150, 1, true),
+            (200, 5, false),
+        ] {
+            let (single, double) = (
+                bits::<f32>(n, count, holes, 1),
+                bits::<f64>(n, count, holes, 1),
+            );
+            for threads in [2, 3] {
+                assert!(single == bits::<f32>(n, count, holes, threads), "n = {n}");
+                assert!(double == bits::<f64>(n, count, holes, threads), "n = {n}");
+            }
+        }
     }
 
     #[test]

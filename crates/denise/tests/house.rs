@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// From the bottom up. A room may use those that stand before it.
-const ROOMS: [&str; 25] = [
+const ROOMS: [&str; 26] = [
     "status",
     "modes",
     "memory",

@@ -148,14 +148,12 @@ impl network::Network for Network {
         if self.large() { 1 } else { 64 }
     }
 
-    /// A few large matrices, one after the other.
-    fn together(&self, count: usize) -> bool {
-        self.large() && count < FEW && self.single.n() >= DIVISIBLE
+    /// A few large matrices, one after the other; two for each thread keep them busy without that.
+    fn together(&self, count: usize, threads: usize) -> bool {
+        self.large() && count < 2 * threads && self.single.n() >= DIVISIBLE
     }
 }
 
-/// So many large matrices keep the threads busy without sharing any.
-const FEW: usize = 4;
 /// From this n on, sharing a matrix takes less time than it saves.
 const DIVISIBLE: usize = 128;
 
