@@ -306,7 +306,7 @@ struct options {
   std::uint32_t n = 0;                // size of the matrices, at most 512; default: the model's own, or 20
   std::uint32_t k = 0;                // largest rank of L, less than n, at most 32; the model's own, or 3
   std::uint32_t max_concurrency = 0;  // calls that may run at once without waiting; the number of CPUs
-  std::uint32_t threads = 0;          // threads that one call may use for a large batch; 1
+  std::uint32_t threads = 0;          // threads that one call may use for a large batch or a large matrix; 1
   std::uint32_t flags = 0;            // flags above, or 0
   bool missing = false;               // NaN in M is an entry that is not known: L is complete, S is NaN there
 };

@@ -30,7 +30,7 @@ function [L, S, U, report] = denise (M, varargin)
 %   and denise (M, options), where options is a struct, take these options;
 %   [] stands for the default, and of two values the last one counts:
 %      k        as above
-%      threads  threads to use for many matrices (default 1)
+%      threads  threads to use for many matrices, or large ones (default 1)
 %      correlation  true: split the correlation matrix of M and scale back,
 %               so that the units of the assets do not matter (default false)
 %      careful  true: several starts run through all layers, and the result

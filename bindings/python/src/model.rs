@@ -35,7 +35,7 @@ use std::sync::Arc;
 /// careful : bool, default False
 ///     The best of several starts: two to three times the time, smaller errors where outliers are large.
 /// threads : int, default 1
-///     Threads that may work on a large batch.
+///     Threads that may work on a large batch, or on a large matrix.
 /// check_finite : bool, default True
 ///     Whether a matrix with NaN or infinity is a ValueError. Otherwise its results are NaN, and its report says so.
 /// out : pair of arrays, optional
