@@ -217,7 +217,7 @@ fn validate(learner: &dyn Learner, state: &mut Checkpoint, course: &impl Course)
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Loss, Matrices, Synthetic, Unrolled, initial};
+    use super::super::{Loss, Matrices, Synthetic, Unrolled, initial, taking_back};
     use super::*;
     use crate::train::{Dense, random};
     use burn::tensor::Device;
