@@ -51,7 +51,7 @@ pub struct denise_options {
     /// is reserved when the model is loaded. 0: one for each CPU, or fewer if they would need more than 64 MB. Loading then
     /// touches the memory of the first call, else that of all: the first use of a page takes a microsecond or two.
     pub max_concurrency: u32,
-    /// Threads that one call may use for a large batch, for a matrix with n of 128 or more, or for any batch of a dense
+    /// Threads that one call may use for a large batch, for a matrix with n of 200 or more, or for any batch of a dense
     /// network, at most 256. 0 or 1: the calling thread only. denise_load starts the others and denise_free joins them.
     /// On Linux they block all signals except those for their own faults, such as SIGSEGV.
     pub threads: u32,

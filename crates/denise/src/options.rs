@@ -40,7 +40,7 @@ pub struct Options {
     /// CPUs, or as many calls as have their memory in 64 MB, whichever is less; the memory of the first is then touched
     /// while loading, that of the others when they are first needed.
     pub max_concurrency: usize,
-    /// Threads that one call may use for a large batch, for a matrix with n of 128 or more, or for any batch of a dense
+    /// Threads that one call may use for a large batch, for a matrix with n of 200 or more, or for any batch of a dense
     /// network, the calling one included. 0 or 1: the calling thread only.
     /// The others are started when the model is made, and joined when it is dropped.
     pub threads: usize,

@@ -155,7 +155,7 @@ impl network::Network for Network {
 }
 
 /// From this n on, sharing a matrix takes less time than it saves.
-const DIVISIBLE: usize = 128;
+const DIVISIBLE: usize = 200;
 
 impl Network {
     /// Whether every matrix has its vectors to itself.

@@ -72,7 +72,7 @@ pub(super) type Segment<'a, const ROWS: usize, A> = (&'a [[A; ROWS]], &'a [A]);
 
 /// A panel of `count` vector rows times a table of `columns` vectors a row, to `out`.
 #[inline(always)]
-fn multiply_rows<V: Vector>(
+pub(super) fn multiply_rows<V: Vector>(
     vectors: Vectors<V>,
     columns: usize,
     count: usize,

@@ -1,11 +1,11 @@
 //! The residual of one panel after the other and its weights; then the products with them.
 
-use super::tile::{BLOCK, add, multiply_panel};
+use super::tile::{BLOCK, add, multiply_panel, multiply_rows};
 use super::weights::{Part, across, own, own_len, parts, take, transpose, whole_parts};
 use super::{PANEL, Single, lane_numbers, panel_of, panels, panels_from};
 use crate::simd::{Vector, Vectors};
 use crate::unrolled::rank::by_rank_to;
-use crate::unrolled::shape::{Influence, Layout, Multiply, Terms, Weigh};
+use crate::unrolled::shape::{Influence, Layout, Terms, Weigh};
 use crate::unrolled::triangle::triangle;
 use fearless_simd::Select;
 
@@ -24,26 +24,15 @@ impl<V: Vector> Weigh<V> for Single<'_, V> {
             vectors: self.vectors,
             n: self.n,
             k,
+            whole: self.team.threads() > 1,
             influence,
             m,
             u,
         };
-        if !whole(k) {
-            return self.accumulate_panels(&weighing, own, terms);
-        }
-        let Terms {
-            w,
-            c,
-            a,
-            b,
-            sums,
-            trust,
-        } = terms;
-        let parts = whole_parts(self.n, self.rows(), &mut *w, &mut *c, sums, trust);
-        self.team.share(parts, |part| weighing.weigh(part));
-        self.multiply(k, c, u, b);
-        if let Some(p) = own {
-            self.multiply(triangle(k), w, p, a);
+        if weighing.whole || whole(k) {
+            self.accumulate_whole(&weighing, own, terms);
+        } else {
+            self.accumulate_panels(&weighing, own, terms);
         }
     }
 }
@@ -55,7 +44,40 @@ const fn whole(k: usize) -> bool {
 }
 
 impl<V: Vector> Single<'_, V> {
-    /// [`Weigh::accumulate`] for a matrix of several panels.
+    /// [`Weigh::accumulate`], one panel after the other. What is weighed is summed at once, by the thread that has it in
+    /// its cache: to fetch it from another core would take longer than to weigh it again.
+    #[inline(always)]
+    fn accumulate_whole(
+        self,
+        weighing: &Weighing<'_, V>,
+        own: Option<&[V::Array]>,
+        terms: Terms<'_, V>,
+    ) {
+        let Terms {
+            w,
+            c,
+            mut a,
+            mut b,
+            sums,
+            trust,
+        } = terms;
+        let (n, k) = (self.n, weighing.k);
+        let size = own.map_or(0, |_| triangle(k));
+        let items = whole_parts(n, self.rows(), w, c, sums, trust).map(move |part| {
+            let count = part.count;
+            (part, take(&mut a, count * size), take(&mut b, count * k))
+        });
+        self.team.share(items, |(mut part, a, b)| {
+            weighing.weigh(&mut part);
+            let (vectors, count) = (weighing.vectors, part.count);
+            multiply_rows(vectors, k, count, part.c, weighing.u, b);
+            if let Some(p) = own {
+                multiply_rows(vectors, triangle(k), count, part.w, p, a);
+            }
+        });
+    }
+
+    /// [`Weigh::accumulate`] in two passes, of which the first weighs each pair once.
     #[inline(never)]
     fn accumulate_panels(
         self,
@@ -73,7 +95,7 @@ impl<V: Vector> Single<'_, V> {
         } = terms;
         let (rows, k) = (self.rows(), weighing.k);
         let parts = parts(rows, &mut *w, &mut *c, sums, &mut *trust);
-        self.team.share(parts, |part| weighing.weigh(part));
+        self.team.share(parts, |mut part| weighing.weigh(&mut part));
         let systems = Systems {
             vectors: self.vectors,
             n: self.n,
@@ -100,6 +122,8 @@ struct Weighing<'a, V: Vector> {
     vectors: Vectors<V>,
     n: usize,
     k: usize,
+    /// Whether rows are weighed whole, whatever k is.
+    whole: bool,
     influence: Influence<V>,
     m: &'a [V::Array],
     u: &'a [V::Array],
@@ -109,14 +133,14 @@ impl<V: Vector> Weighing<'_, V> {
     /// For the rows of a panel w, w R, Σ |R_ij|, and the sum of the weights; all of it up to the diagonal only, unless
     /// rows are weighed `whole`.
     #[inline(never)]
-    fn weigh(&self, part: Part<'_, V>) {
+    fn weigh(&self, part: &mut Part<'_, V>) {
         by_rank_to::<3, V>(
             self.vectors,
             self.k,
             #[inline(always)]
             move |k| match part.count {
-                3 if whole(k) => self.weigh_panel::<3, true>(k, part),
-                2 if whole(k) => self.weigh_panel::<2, true>(k, part),
+                3 if whole(k) || self.whole => self.weigh_panel::<3, true>(k, part),
+                2 if whole(k) || self.whole => self.weigh_panel::<2, true>(k, part),
                 3 => self.weigh_panel::<3, false>(k, part),
                 2 => self.weigh_panel::<2, false>(k, part),
                 _ => self.weigh_panel::<1, true>(k, part),
@@ -126,7 +150,7 @@ impl<V: Vector> Weighing<'_, V> {
 
     /// [`Weighing::weigh`] for a panel of `ROWS` vectors; of `WHOLE` rows, or up to the diagonal.
     #[inline(always)]
-    fn weigh_panel<const ROWS: usize, const WHOLE: bool>(&self, k: usize, part: Part<'_, V>) {
+    fn weigh_panel<const ROWS: usize, const WHOLE: bool>(&self, k: usize, part: &mut Part<'_, V>) {
         let (n, vectors, u) = (self.n, self.vectors, self.u);
         let first = part.first;
         let zero = vectors.zero();
