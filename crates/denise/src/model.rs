@@ -351,10 +351,10 @@ mod tests {
                 .collect()
         }
         for (n, count, holes) in [
-            (128, 1, false),
-            (131, 3, false),
-            (150, 1, true),
-            (200, 5, false),
+            (200, 1, false),
+            (203, 3, false),
+            (210, 1, true),
+            (201, 5, false),
         ] {
             let (single, double) = (
                 bits::<f32>(n, count, holes, 1),
