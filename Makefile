@@ -10,11 +10,12 @@ ifeq ($(origin CC),default)
 CC := gcc
 endif
 # Tests that run at once under `make test`; seconds for each target of `make fuzz`; 1: the library of `make small`;
-# 1: `make results` with few matrices, `make bench` with few repetitions.
+# 1: `make results` with few matrices, `make bench` with few repetitions; what `make dist` makes binaries for.
 JOBS ?= $(shell nproc)
 SECONDS ?= 1800
 SMALL ?= 0
 QUICK ?= 0
+MACHINES ?= x86_64 aarch64
 PROFILE := $(word 1,$(patsubst 0,release,$(patsubst 1,small,$(SMALL))))
 ifeq ($(filter release small,$(PROFILE)),)
 $(error SMALL is 0 or 1, not $(SMALL))
@@ -35,7 +36,9 @@ PACKAGES ?= -p denise-capi
 # For the Python package: the stable interface needs no interpreter to be built against.
 export PYO3_NO_PYTHON := 1
 export PYO3_BUILD_EXTENSION_MODULE := 1
-RUST := -p denise -p denise-data -p denise-capi -p denise-fuzz --features denise-data/generator
+# Without AVX-512, which takes minutes to compile and few machines can run; the C tests have it, and `make avx512`.
+RUST := -p denise -p denise-data -p denise-capi -p denise-fuzz --no-default-features \
+        --features denise/onnx,denise-capi/onnx,denise-data/generator
 OCTAVE := octave-cli --no-history --norc --quiet
 
 WARN := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror
@@ -64,7 +67,7 @@ help: ## what there is
 all: need ## build the library into target/release
 	$(DO) build --release --locked $(PACKAGES)
 
-small: need ## the library without the loader for other ONNX files, under 2.25 MB
+small: need ## the library without the loader for other ONNX files, under 2.6 MB
 	@echo '== the library without the ONNX loader; the first time this takes a minute or two'
 	$(DO) rustc --profile small --locked --no-default-features --lib --crate-type cdylib,staticlib
 	@echo '$(TARGET)/small/libdenise.so'
@@ -144,9 +147,9 @@ install: need $(if $(filter small,$(PROFILE)),small,all) ## into PREFIX=/usr/loc
 stage stage-small: need
 	@$(MAKE) --no-print-directory install PREFIX="$(CURDIR)/build/$@" DESTDIR= SMALL=$(if $(filter stage-small,$@),1,0)
 
-dist: need ## source tarball, bill of materials and checksums into build/dist
-	@scripts/need git:git
-	@scripts/dist build/dist
+dist: program build/venv-zig ## packages into build/dist: source, binaries, .deb, toolbox, crate, recipes (half an hour)
+	@scripts/need git:git dpkg-deb:dpkg zip:zip mkoctfile:octave-dev
+	@scripts/dist build/dist build/venv-zig $(MACHINES)
 
 clean: ## remove everything that was built
 	rm -rf build
@@ -194,7 +197,7 @@ test-header: # it compiles alone without a warning; tests/header.rs: it is the o
 test-library: stage stage-small
 	tests/check_library.sh "$(LIBRARY)" $(ABI) 25000000
 	tests/check_archive.sh "$(STAGE)/lib/libdenise.a"
-	tests/check_library.sh "build/stage-small/lib/libdenise.so.$(ABI)" $(ABI) 2250000
+	tests/check_library.sh "build/stage-small/lib/libdenise.so.$(ABI)" $(ABI) 2600000
 	tests/check_archive.sh build/stage-small/lib/libdenise.a
 
 test-static: stage
@@ -265,11 +268,16 @@ test-trust: trust-programs # the quick part of `make trust`
 	tests/trust/check_abi.sh "$(STAGE)/include" "$(LIBRARY)"
 
 test-dist: need
-	tests/trust/check_dist.sh build/dist
+	tests/trust/check_dist.sh build/dist-source
+
+test-packages: dist build/venv-conan # what `make dist` made, as its users take it
+	@scripts/need lintian:lintian man:man-db cmake:cmake pkg-config:pkg-config unzip:unzip \
+	  octave-cli:octave
+	tests/packages/check.sh build/dist "$(TARGET)/release" build/venv-conan/bin/conan $(MACHINES)
 
 # ------------------------------------------------------------------------------------------- trust
 
-TRUST := limits files fork signals hammer modes numbers extremes
+TRUST := limits files fork signals hammer modes numbers extremes first_call
 trust-programs: $(addprefix build/trust/,$(TRUST) out_of_memory) build/c/dlopen
 
 trust: test-trust test-header test-library test-static test-c test-alloc test-mdspan ## all of docs/TRUST.md, at length
@@ -278,6 +286,9 @@ trust: test-trust test-header test-library test-static test-c test-alloc test-md
 	tests/trust/check_reproducible.sh
 	$(MAKE) --no-print-directory sanitize
 	$(MAKE) --no-print-directory neon
+	$(MAKE) --no-print-directory avx512
+	$(MAKE) --no-print-directory test-packages
+	$(MAKE) --no-print-directory windows
 	$(MAKE) --no-print-directory fuzz SECONDS=60
 	@echo '== every promise of docs/TRUST.md that can be tested here holds'
 
@@ -290,8 +301,14 @@ fuzz: ## fuzz the loader, decompose, covariances, streams and the table readers,
 sanitize: ## the tests under AddressSanitizer, UBSan, ThreadSanitizer and Miri
 	scripts/sanitize
 
+windows: ## denise.dll and denise.exe into build/windows, tested in wine, and their results beside those of Linux
+	scripts/windows
+
 neon: ## the tests on emulated 64-bit ARM, and its results beside those of AVX2, bit by bit
 	scripts/neon
+
+avx512: ## tests on emulated AVX-512, and its results beside those of AVX2, bit by bit
+	scripts/avx512
 
 # ---------------------------------------------------------------------------------- programs of tests
 
@@ -320,6 +337,8 @@ build/venv-python: bindings/python/requirements-test.txt
 build/venv-bench: benches/compare/requirements.txt
 build/venv-onnx: tests/onnx/requirements.txt
 build/venv-evidence: evidence/requirements.txt
+build/venv-zig: packaging/build/requirements.txt
+build/venv-conan: packaging/conan/requirements.txt
 build/venv-%:
 	scripts/venv $@ $<
 	@touch $@

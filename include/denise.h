@@ -77,7 +77,7 @@
 #define DENISE_FLAG_CORRELATION 8
 
 // For denise_options.flags, alone or with another flag: several starts, each of which runs through all layers, and the
-// result that leaves the least unexplained is kept. This takes two to three times the time, and gives smaller errors
+// result that leaves the least unexplained is kept. This takes about four times the time, and gives smaller errors
 // where outliers are large or many. It is a choice between candidates, so L is not continuous in M. A dense network
 // gives DENISE_ERR_UNSUPPORTED.
 #define DENISE_FLAG_CAREFUL 16
@@ -94,6 +94,11 @@
 // typically by one part in a hundred: see what that means for your network. The built-in network and its kind have few
 // weights and give DENISE_ERR_UNSUPPORTED.
 #define DENISE_FLAG_INT8 64
+
+// For denise_options.flags: use AVX-512, as much of it as Ice Lake and Zen 4 have, or fail with DENISE_ERR_UNSUPPORTED.
+// The library uses it by default where it finds it, unless it was built small; DENISE_FLAG_AVX2 keeps it from that.
+// Results are the same to the bit.
+#define DENISE_FLAG_AVX512 128
 
 // The methods of denise_solve_batch. docs/CLASSICAL.md compares them with those of the LRS library.
 //

@@ -51,6 +51,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -153,10 +154,16 @@ struct covariance_outputs {
 
 namespace detail {
 
-// std::string and, where its characters are char, std::filesystem::path. As a template so that braces never
-// become a path.
+// std::string and std::filesystem::path: what has characters, or wide characters that it can give in UTF-8, as such a
+// path has on Windows. As a template so that braces never become a path.
+template <typename Path, typename = void>
+inline constexpr bool has_utf8 = false;
 template <typename Path>
-using if_path = std::enable_if_t<std::is_same_v<decltype(std::declval<const Path&>().c_str()), const char*>, int>;
+inline constexpr bool has_utf8<Path, std::void_t<decltype(std::declval<const Path&>().u8string())>> = true;
+template <typename Path>
+using characters = decltype(std::declval<const Path&>().c_str());
+template <typename Path>
+using if_path = std::enable_if_t<std::is_same_v<characters<Path>, const char*> || has_utf8<Path>, int>;
 
 template <typename T>
 T* pointer(const std::optional<view<T>>& some) noexcept {
@@ -287,6 +294,7 @@ void check(status code, const view<const T>& m, const outputs<T>& out, std::size
 // For options::flags.
 inline constexpr std::uint32_t flag_portable = DENISE_FLAG_PORTABLE;  // only what every such machine has
 inline constexpr std::uint32_t flag_avx2 = DENISE_FLAG_AVX2;  // AVX2 and FMA, or fail with status::unsupported
+inline constexpr std::uint32_t flag_avx512 = DENISE_FLAG_AVX512;  // AVX-512, likewise; by default where it is there
 inline constexpr std::uint32_t flag_f16 = DENISE_FLAG_F16;  // 16-bit weights of a dense network; with either
 inline constexpr std::uint32_t flag_int8 = DENISE_FLAG_INT8;  // 8-bit weights of one; with either, not with f16
 
@@ -501,7 +509,22 @@ inline load_result model::try_load(const char* path, const options& wanted) noex
 
 template <typename Path, detail::if_path<Path>>
 load_result model::try_load(const Path& path, const options& wanted) noexcept {
-  return try_load(path.c_str(), wanted);
+  if constexpr (std::is_same_v<detail::characters<Path>, const char*>) {
+    return try_load(path.c_str(), wanted);
+  } else {
+#if DENISE_HPP_EXCEPTIONS
+    try {
+#endif
+      const auto utf8 = path.u8string();
+      return try_load(reinterpret_cast<const char*>(utf8.c_str()), wanted);
+#if DENISE_HPP_EXCEPTIONS
+    } catch (const std::bad_alloc&) {
+      return load(wanted, [](const denise_options*, denise_model**) { return denise_status{DENISE_ERR_MEMORY}; });
+    } catch (...) {  // half a character
+      return load(wanted, [](const denise_options*, denise_model**) { return denise_status{DENISE_ERR_ARGUMENT}; });
+    }
+#endif
+  }
 }
 
 inline load_result model::try_load_memory(const void* data, std::size_t size, const options& wanted) noexcept {

@@ -1,4 +1,4 @@
-"""The crates that end up in libdenise.so with the default features, from cargo itself.
+"""The crates that end up in libdenise.so with the default features, or in other packages, from cargo itself.
 
 Build scripts, their dependencies and procedural macros run while the library is built and are not part of it; neither
 are the dependencies of the program and of the tests.
@@ -16,13 +16,14 @@ def cargo(*arguments):
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
-def linked_crates():
+def linked_crates(*packages):
     """Pairs of a crate's metadata and the ids of the linked crates that it needs, sorted by name and version."""
     metadata = json.loads(cargo("metadata", "--format-version", "1", "--filter-platform", TARGET))
-    tree = cargo("tree", "-p", "denise-capi", "-e", "normal,no-proc-macro", "--target", TARGET, "--prefix", "none",
+    asked = [word for package in packages or ["denise-capi"] for word in ("-p", package)]
+    tree = cargo("tree", *asked, "-e", "normal,no-proc-macro", "--target", TARGET, "--prefix", "none",
                  "--format", "{p}")
     linked = set()
-    for line in tree.splitlines():
+    for line in filter(None, tree.splitlines()):
         name, version = line.split()[:2]
         linked.add((name, version.removeprefix("v")))
     crates = {p["id"]: p for p in metadata["packages"] if (p["name"], p["version"]) in linked}

@@ -89,7 +89,17 @@ fn current_thread() -> usize {
 }
 
 /// A number that no other thread has at this time, and neither [`NOBODY`] nor [`BUSY`].
-#[cfg(any(not(target_os = "linux"), miri))]
+#[cfg(all(windows, not(miri)))]
+fn current_thread() -> usize {
+    #[link(name = "kernel32")]
+    unsafe extern "system" {
+        safe fn GetCurrentThreadId() -> u32;
+    }
+    GetCurrentThreadId() as usize
+}
+
+/// A number that no other thread has at this time, and neither [`NOBODY`] nor [`BUSY`].
+#[cfg(any(not(any(target_os = "linux", windows)), miri))]
 fn current_thread() -> usize {
     std::thread_local! { static HERE: u8 = const { 0 } }
     HERE.with(|here| core::ptr::from_ref(here) as usize)

@@ -12,7 +12,7 @@
 //!   covariances, whose buffers must be.
 //! - `guard`: the only guard against unwinding, and the way from an error to a status.
 //! - `last_error`: why the last call on a thread failed.
-//! - `layout`: which header the caller was compiled with. `memory`: memory that may not be there.
+//! - `layout`: which header the caller was compiled with. `memory`: memory that may not be there. `pin`: stays loaded.
 
 #![allow(non_camel_case_types)]
 // Comments here are the header's, and say what a C caller must keep to.
@@ -29,6 +29,8 @@ pub mod method;
 pub mod model;
 mod named;
 pub mod options;
+#[cfg(windows)]
+mod pin;
 pub mod rank;
 pub mod report;
 pub mod solve;

@@ -138,6 +138,8 @@ unsafe fn load(
         // SAFETY: the caller's struct has that size, which no header has larger than ours.
         given = unsafe { denise_options::read(options, size) };
     }
+    #[cfg(windows)]
+    crate::pin::pin();
     let result = guard(|| {
         let handle = boxed(open(source, &given.settings()?, layout)?)?;
         // SAFETY: not null, and the caller owns a pointer there.

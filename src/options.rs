@@ -18,7 +18,7 @@ pub const DENISE_FLAG_F16: u32 = 4;
 /// is not positive gets zeros in L. A dense network gives DENISE_ERR_UNSUPPORTED.
 pub const DENISE_FLAG_CORRELATION: u32 = 8;
 /// For denise_options.flags, alone or with another flag: several starts, each of which runs through all layers, and the
-/// result that leaves the least unexplained is kept. This takes two to three times the time, and gives smaller errors
+/// result that leaves the least unexplained is kept. This takes about four times the time, and gives smaller errors
 /// where outliers are large or many. It is a choice between candidates, so L is not continuous in M. A dense network
 /// gives DENISE_ERR_UNSUPPORTED.
 pub const DENISE_FLAG_CAREFUL: u32 = 16;
@@ -33,6 +33,10 @@ pub const DENISE_FLAG_MISSING: u32 = 32;
 /// typically by one part in a hundred: see what that means for your network. The built-in network and its kind have few
 /// weights and give DENISE_ERR_UNSUPPORTED.
 pub const DENISE_FLAG_INT8: u32 = 64;
+/// For denise_options.flags: use AVX-512, as much of it as Ice Lake and Zen 4 have, or fail with DENISE_ERR_UNSUPPORTED.
+/// The library uses it by default where it finds it, unless it was built small; DENISE_FLAG_AVX2 keeps it from that.
+/// Results are the same to the bit.
+pub const DENISE_FLAG_AVX512: u32 = 128;
 
 /// Options of denise_load. Call denise_options_init, then set what you need. The library reads the struct during the
 /// call and keeps no pointer to it.
@@ -138,11 +142,13 @@ fn instruction_set(flags: u32) -> Result<InstructionSet, Error> {
         0 => Ok(InstructionSet::Best),
         DENISE_FLAG_PORTABLE => Ok(InstructionSet::Portable),
         DENISE_FLAG_AVX2 => Ok(InstructionSet::Avx2),
+        DENISE_FLAG_AVX512 => Ok(InstructionSet::Avx512),
         _ => Err(Error::format(
             Status::Argument,
             format_args!(
                 "flags, but for DENISE_FLAG_F16, DENISE_FLAG_INT8, DENISE_FLAG_CORRELATION, DENISE_FLAG_CAREFUL and \
-                 DENISE_FLAG_MISSING, is {flags:#x}; it may be 0, DENISE_FLAG_PORTABLE or DENISE_FLAG_AVX2"
+                 DENISE_FLAG_MISSING, is {flags:#x}; it may be 0, DENISE_FLAG_PORTABLE, DENISE_FLAG_AVX2 or \
+                 DENISE_FLAG_AVX512"
             ),
         )),
     }

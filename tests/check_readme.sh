@@ -69,8 +69,8 @@ prints Octave octave-cli --no-history --norc --quiet --eval \
   "addpath ('$root/bindings/matlab', '$build/matlab'); run ('$root/examples/matlab/minimal.m')"
 
 snippet rust examples/rust/minimal.rs 3 # without the line of documentation
-# Unoptimised dependencies will do: `cargo test` has built this already.
-prints Rust "${CARGO:-cargo}" run --quiet --locked -p denise --example minimal
+# `cargo run -p denise --example minimal`, which `make test-rust` has built.
+prints Rust "${CARGO_TARGET_DIR:-target}/debug/examples/minimal"
 
 # Commands as they stand, in a folder where only the tree's data is at hand.
 snippet sh examples/minimal.sh

@@ -8,7 +8,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 markdown=('*.md')
-code=('*.rs' '*.c' '*.h' '*.cpp' '*.hpp' '*.m' '*.tst' '*.sh' 'Makefile' 'scripts/*' 'fuzz/run' '.ci/run')
+code=('*.rs' '*.c' '*.h' '*.cpp' '*.hpp' '*.m' '*.tst' '*.sh' 'Makefile' 'scripts/*' 'packaging/*' 'fuzz/run' '.ci/run')
 generated=(':(exclude)docs/RESULTS.md' ':(exclude)docs/TABLES.md') # by `denise results`
 case ${1:-} in
   '') globs=("${markdown[@]}") ;;

@@ -14,7 +14,7 @@ struct layers {
   double shared, own;
 };
 
-/* Counts the lines of models/<name>.layers. */
+/* Counts the lines of crates/denise/models/<name>.layers. */
 static struct layers layers_of(const char *path) {
   struct layers found = {0.0, 0.0};
   char line[1024];

@@ -34,7 +34,7 @@ function [L, S, U, report] = denise (M, varargin)
 %      correlation  true: split the correlation matrix of M and scale back,
 %               so that the units of the assets do not matter (default false)
 %      careful  true: several starts run through all layers, and the result
-%               that leaves the least unexplained is kept. Two to three times
+%               that leaves the least unexplained is kept. About four times
 %               the time, and smaller errors where outliers are large or many;
 %               L is then not continuous in M (default false)
 %      missing  true: NaN in M is an entry that is not known. L is complete,

@@ -2,19 +2,20 @@ function make (prefix, target)
 %MAKE  Build the MEX file of libdenise, in MATLAB or in Octave.
 %
 %   make finds the library in this order: in DENISE_PREFIX (an environment
-%   variable), in the source tree around this file (after `make stage` there),
+%   variable), beside this file (in the toolbox), in the binary tarball around
+%   this file, in the source tree around this file (after `make stage` there),
 %   in /usr/local, in /usr. The MEX file is written beside this file.
 %
 %   make (prefix) uses the library that `make install PREFIX=prefix` installed.
 %   make (prefix, target) writes the MEX file into the folder target.
 %   Both may be relative or start with ~.
 %
+%   On Windows, prefix is the folder with bin, include and lib that docs/WINDOWS.md
+%   describes. denise.dll is copied beside the MEX file.
+%
 %   Then: addpath the folder of this file, and see help denise.
 
   here = fileparts (mfilename ('fullpath'));
-  if (ispc ())
-    error ('denise:make', 'libdenise is built for Linux: there is no MEX file for Windows yet');
-  end
   if (nargin < 1 || isempty (prefix))
     prefix = find_prefix (here);
   end
@@ -24,17 +25,24 @@ function make (prefix, target)
   prefix = absolute (prefix, 'prefix');
   target = absolute (target, 'target');
   if (~ is_prefix (prefix))
-    error ('denise:make', 'no libdenise in %s: include/denise.h and lib/libdenise.so should be there', prefix);
+    error ('denise:make', 'no libdenise in %s: include/denise.h and %s should be there', ...
+           prefix, library_name ());
   end
 
   fprintf ('building denise_mex with the library in %s\n', fullfile (prefix, 'lib'));
   clear denise_mex;
   octave = exist ('OCTAVE_VERSION', 'builtin') ~= 0;
-  words = mex_arguments (here, prefix, target, octave);
+  words = mex_arguments (here, prefix, target, octave, ispc ());
   if (octave)
     build_in_octave (words, target);
   else
     mex (words{:});
+  end
+  if (ispc ())
+    [good, message] = copyfile (fullfile (prefix, library_name ()), target);
+    if (~ good)
+      error ('denise:make', 'cannot copy denise.dll into %s: %s', target, message);
+    end
   end
 
   % A first call, so that a library that cannot be loaded shows up here and not later.
@@ -74,7 +82,11 @@ function prefix = find_prefix (here)
   if (~ isempty (given))
     places = {given};
   else
-    places = {fullfile(fileparts (fileparts (here)), 'build', 'stage'), '/usr/local', '/usr'};
+    above = fileparts (fileparts (here));
+    places = {here, fileparts(above), fullfile(above, 'build', 'stage'), '/usr/local', '/usr'};
+    if (ispc ())
+      places = {here, fileparts(above), fullfile(above, 'build', 'windows', 'stage')};
+    end
   end
   for i = 1:numel (places)
     if (is_prefix (home (places{i})))
@@ -88,7 +100,16 @@ end
 
 function yes = is_prefix (folder)
   yes = exist (fullfile (folder, 'include', 'denise.h'), 'file') && ...
-        exist (fullfile (folder, 'lib', 'libdenise.so'), 'file');
+        exist (fullfile (folder, library_name ()), 'file');
+end
+
+% Where the library is in a prefix.
+function name = library_name ()
+  if (ispc ())
+    name = fullfile ('bin', 'denise.dll');
+  else
+    name = fullfile ('lib', 'libdenise.so');
+  end
 end
 
 % Compilers and the loader know neither ~ nor the folder that this was called in. A path that is absolute stays as it
@@ -99,7 +120,7 @@ function folder = absolute (folder, what)
   if (~ exist (folder, 'dir'))
     error ('denise:make', '%s: there is no folder %s', what, given);
   end
-  if (folder(1) ~= '/')
+  if (folder(1) ~= '/' && isempty (regexp (folder, '^([A-Za-z]:|\\\\)', 'once')))
     old = cd (folder);
     folder = pwd ();
     cd (old);

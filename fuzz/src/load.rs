@@ -6,7 +6,7 @@ use crate::memory::peak;
 use crate::value::Value;
 use denise::{
     DENISE_ERR_ARGUMENT, DENISE_ERR_FORMAT, DENISE_ERR_SHAPE, DENISE_ERR_UNSUPPORTED,
-    DENISE_FLAG_INT8, DENISE_OK, denise_options,
+    DENISE_FLAG_AVX512, DENISE_FLAG_INT8, DENISE_OK, denise_options,
 };
 use std::ptr;
 
@@ -41,7 +41,7 @@ pub fn load(data: &[u8]) {
 
 /// Instruction sets, 16-bit or 8-bit weights, correlations; what is not allowed together must be refused.
 fn flags(byte: u8) -> u32 {
-    (u32::from(byte) % 9) | (u32::from(byte) & DENISE_FLAG_INT8)
+    (u32::from(byte) % 9) | (u32::from(byte) & (DENISE_FLAG_INT8 | DENISE_FLAG_AVX512))
 }
 
 fn try_file(file: &[u8], options: denise_options) {

@@ -415,7 +415,7 @@ static void test_bad_ones(const struct precision *p) {
         CHECK(memcmp(b.at[part], good.at[part], 2 * each) == 0);
         CHECK(memcmp((const char *)b.at[part] + 3 * each, (const char *)good.at[part] + 3 * each, 2 * each) == 0);
         const double first = part == LOG_DET ? ((const double *)b.at[LOG_DET])[2] : get(p, b.at[part], 2 * each / p->size);
-        CHECK(isnan(first) == !known);
+        CHECK(!isnan(first) == known);
       }
       if (known) {
         /* The variance that is not known gets the mean d of the others. */
@@ -578,7 +578,7 @@ static void test_streams(void) {
     const bool ready = tick + 1 >= 2 * K;
     const denise_status expected = ready ? DENISE_OK : DENISE_ERR_NOT_FINITE;
     CHECK(denise_stream_sigma_f64(stream, u, 0, d, sigma, inverse, log_det) == expected);
-    CHECK(isnan(d[0]) == !ready && isnan(inverse[N * N - 1]) == !ready && isnan(log_det[STREAMS - 1]) == !ready);
+    CHECK(!isnan(d[0]) == ready && !isnan(inverse[N * N - 1]) == ready && !isnan(log_det[STREAMS - 1]) == ready);
     CHECK(denise_stream_covariance_f64(stream, m) == DENISE_OK);
     CHECK(denise_covariance_from_u_batch_f64(N, K, STREAMS, m, u, 0, d + STREAMS * N, sigma + STREAMS * N * N,
                                              inverse + STREAMS * N * N, log_det + STREAMS) == expected);

@@ -22,6 +22,10 @@ typedef denise_status decompose_function(const denise_model *, size_t, const flo
 /* From the preloaded library; NULL without it. */
 extern unsigned long count_malloc_calls(void) __attribute__((weak));
 
+#ifdef _WIN32
+long resident_kilobytes(void);
+#endif
+
 static float m[COUNT * SIZE], l[COUNT * SIZE], first[COUNT * SIZE];
 static pthread_barrier_t created;
 
@@ -85,6 +89,9 @@ static int one_round(const char *path, int round) {
 
 /* Resident memory of the process in KB; 0 where the system does not say. */
 static long resident(void) {
+#ifdef _WIN32
+  return resident_kilobytes(); /* of tests/windows/heap.c */
+#endif
   long pages = 0, resident = 0;
   FILE *file = fopen("/proc/self/statm", "r");
   if (file == NULL) return 0;

@@ -7,16 +7,21 @@
 #include "matrices.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef _WIN32
+#include <windows.h>
+#else
+#include <pthread.h>
+#endif
+
 /* From the preloaded library; NULL without it. */
 extern unsigned long count_malloc_calls(void) __attribute__((weak));
 
-enum { N = 20, K = 3, COUNT = 300, SIZE = N * N };
+enum { N = 20, K = 3, COUNT = 300, ENTRIES = N * N };
 
 static unsigned long passed, failed;
 
@@ -30,8 +35,8 @@ static void verdict(const char *what, unsigned long calls, denise_status status,
 }
 
 /* Room for both precisions, and for a shift of a few bytes. Static: the test itself need not allocate. */
-static double m64[COUNT * SIZE + 1], u64[COUNT * N * K + 1], l64[COUNT * SIZE + 1], s64[COUNT * SIZE + 1];
-static float m32[COUNT * SIZE + 1], u32[COUNT * N * K + 1], l32[COUNT * SIZE + 1], s32[COUNT * SIZE + 1];
+static double m64[COUNT * ENTRIES + 1], u64[COUNT * N * K + 1], l64[COUNT * ENTRIES + 1], s64[COUNT * ENTRIES + 1];
+static float m32[COUNT * ENTRIES + 1], u32[COUNT * N * K + 1], l32[COUNT * ENTRIES + 1], s32[COUNT * ENTRIES + 1];
 static denise_report reports[COUNT + 1];
 
 /* One call in single precision, with every buffer shifted by some bytes. */
@@ -57,13 +62,13 @@ static void twice(const char *what, const denise_model *model, size_t count, siz
 
 /* m32 and m64 hold the matrices, shifted by some bytes. */
 static void fill(size_t shift) {
-  double m[SIZE];
+  double m[ENTRIES];
   for (size_t q = 0; q < COUNT; q++) {
     make_matrix(m, N, q);
     memcpy((char *)m64 + shift + q * sizeof m, m, sizeof m);
-    for (size_t i = 0; i < SIZE; i++) {
+    for (size_t i = 0; i < ENTRIES; i++) {
       float value = (float)m[i];
-      memcpy((char *)m32 + shift + (q * SIZE + i) * sizeof value, &value, sizeof value);
+      memcpy((char *)m32 + shift + (q * ENTRIES + i) * sizeof value, &value, sizeof value);
     }
   }
 }
@@ -94,22 +99,22 @@ static void errors(const denise_model *model, uint32_t flags) {
   verdict("overlap", count_malloc_calls() - before, status, DENISE_ERR_ARGUMENT);
 
   before = count_malloc_calls();
-  status = denise_decompose_batch_f64(model, 2, m64, u64, m64 + SIZE, s64, reports);
+  status = denise_decompose_batch_f64(model, 2, m64, u64, m64 + ENTRIES, s64, reports);
   verdict("overlap f64", count_malloc_calls() - before, status, DENISE_ERR_ARGUMENT);
 
-  float kept = m32[5 * SIZE];
-  double wide = m64[5 * SIZE];
-  m32[5 * SIZE] = NAN;
-  m64[5 * SIZE] = (double)NAN;
+  float kept = m32[5 * ENTRIES];
+  double wide = m64[5 * ENTRIES];
+  m32[5 * ENTRIES] = NAN;
+  m64[5 * ENTRIES] = (double)NAN;
   const denise_status nan = (flags & DENISE_FLAG_MISSING) != 0 ? DENISE_OK : DENISE_ERR_NOT_FINITE;
   single("NaN", model, COUNT, 0, nan);
   single("NaN, few", model, 7, 0, nan);
   single("NaN, one", model, 6, 0, nan);
   twice("NaN f64", model, COUNT, 0, nan);
-  m32[5 * SIZE] = INFINITY;
+  m32[5 * ENTRIES] = INFINITY;
   single("infinity", model, COUNT, 0, DENISE_ERR_NOT_FINITE);
-  m32[5 * SIZE] = kept;
-  m64[5 * SIZE] = wide;
+  m32[5 * ENTRIES] = kept;
+  m64[5 * ENTRIES] = wide;
 }
 
 /* ------------------------------------------------------------------------------------------- streams */
@@ -145,7 +150,7 @@ static void stream_calls(denise_stream *stream, size_t streams) {
   QUIET("stream overlap", DENISE_ERR_ARGUMENT, denise_stream_push(stream, m32, u32, l32, l32, reports));
   QUIET("stream covariance", DENISE_OK, denise_stream_covariance_f64(stream, m64));
   QUIET("stream sigma f64", DENISE_OK, denise_stream_sigma_f64(stream, u64, 0, NULL, l64, s64, NULL));
-  for (size_t i = 0; i < streams * SIZE; i++) m32[i] = (float)m64[i];
+  for (size_t i = 0; i < streams * ENTRIES; i++) m32[i] = (float)m64[i];
   QUIET("stream matrices", DENISE_OK, denise_stream_push_matrices(stream, m32, u32, l32, s32, reports));
   QUIET("stream matrices f64", DENISE_OK, denise_stream_push_matrices_f64(stream, m64, u64, l64, s64, reports));
   unsigned long before = count_malloc_calls();
@@ -198,7 +203,7 @@ static void covariances(const denise_model *model) {
   QUIET("solve NULL", DENISE_ERR_NULL_POINTER, denise_covariance_solve_batch(N, K, 1, NULL, l32, 5, s32, s32));
   QUIET("solve overlap", DENISE_ERR_ARGUMENT, denise_covariance_solve_batch(N, K, 1, u32, l32, 5, l32, s32));
   QUIET("floor", DENISE_ERR_ARGUMENT, denise_covariance_batch(model, 1, m32, 2, u32, NULL, NULL, NULL, NULL, NULL));
-  memset(m32, 0, SIZE * sizeof *m32);
+  memset(m32, 0, ENTRIES * sizeof *m32);
   QUIET("singular", DENISE_ERR_SINGULAR,
         denise_covariance_batch(model, COUNT, m32, 0, u32, NULL, l32, s32, log_dets, reports));
   m64[0] = (double)INFINITY;
@@ -209,28 +214,57 @@ static void covariances(const denise_model *model) {
 
 /* ------------------------------------------------------------------------------------- fresh threads */
 
-static pthread_barrier_t created;
 static uint32_t fresh_flags; /* of the model that fresh threads use */
 
-/* Waits until pthread_create, which allocates, has returned in the main thread. */
-static void *fresh_thread(void *argument) {
-  const denise_model *model = argument;
-  pthread_barrier_wait(&created);
+static void on_this_thread(const denise_model *model) {
   single("fresh thread", model, COUNT, 0, DENISE_OK);
   twice("fresh thread f64", model, COUNT, 0, DENISE_OK);
   single("fresh thread, one", model, 1, 0, DENISE_OK);
   errors(model, fresh_flags);
+}
+
+#ifdef _WIN32
+/* By the system's own calls: what winpthreads does in the main thread meanwhile may allocate. */
+static HANDLE created;
+
+static DWORD WINAPI fresh_thread(void *argument) {
+  WaitForSingleObject(created, INFINITE);
+  on_this_thread(argument);
+  return 0;
+}
+
+static void on_fresh_threads(denise_model *model) {
+  for (int i = 0; i < 4; i++) {
+    created = CreateEventA(NULL, TRUE, FALSE, NULL);
+    HANDLE thread = CreateThread(NULL, 0, fresh_thread, model, 0, NULL);
+    if (created == NULL || thread == NULL) abort();
+    SetEvent(created);
+    WaitForSingleObject(thread, INFINITE);
+    CloseHandle(thread);
+    CloseHandle(created);
+  }
+}
+#else
+static pthread_barrier_t created;
+
+/* Waits until pthread_create, which allocates, has returned in the main thread. */
+static void *fresh_thread(void *argument) {
+  pthread_barrier_wait(&created);
+  on_this_thread(argument);
   return NULL;
 }
 
 static void on_fresh_threads(denise_model *model) {
+  pthread_barrier_init(&created, NULL, 2);
   for (int i = 0; i < 4; i++) {
     pthread_t thread;
     if (pthread_create(&thread, NULL, fresh_thread, model) != 0) abort();
     pthread_barrier_wait(&created);
     pthread_join(thread, NULL);
   }
+  pthread_barrier_destroy(&created);
 }
+#endif
 
 /* A handle nobody has used, for one kind of call. */
 static denise_model *load(uint32_t threads, uint32_t flags) {
@@ -256,9 +290,7 @@ int main(void) {
     fprintf(stderr, "no_alloc: the counter does not count\n");
     return 1;
   }
-  pthread_barrier_init(&created, NULL, 2);
-
-  const uint32_t flags[] = {0, DENISE_FLAG_PORTABLE, DENISE_FLAG_AVX2, DENISE_FLAG_CORRELATION,
+  const uint32_t flags[] = {0, DENISE_FLAG_PORTABLE, DENISE_FLAG_AVX2, DENISE_FLAG_AVX512, DENISE_FLAG_CORRELATION,
                             DENISE_FLAG_CAREFUL, DENISE_FLAG_MISSING,
                             DENISE_FLAG_MISSING | DENISE_FLAG_CAREFUL | DENISE_FLAG_CORRELATION};
   for (size_t set = 0; set < sizeof flags / sizeof *flags; set++) {

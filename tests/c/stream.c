@@ -352,12 +352,16 @@ static void test_ranges(const denise_model *model) {
   denise_model *careful = load(DENISE_FLAG_CAREFUL), *dense = NULL;
   CHECK(denise_stream_new(careful, NULL, &stream) == DENISE_ERR_UNSUPPORTED && stream == NULL);
   denise_free(careful);
+#ifdef SMALL /* a library without the loader for networks of others */
+  CHECK(denise_load(DENSE, NULL, &dense) == DENISE_ERR_UNSUPPORTED && dense == NULL);
+#else
   if (denise_load(DENSE, NULL, &dense) == DENISE_OK) {
     CHECK(denise_stream_new(dense, NULL, &stream) == DENISE_ERR_UNSUPPORTED && stream == NULL);
     denise_free(dense);
   } else {
     CHECK(false);
   }
+#endif
 }
 
 /* ---------------------------------------------------------------------------------- errors of a call */
@@ -491,7 +495,7 @@ static void test_results(const struct precision *p, denise_stream_options option
     bool right = true, symmetric = true;
     for (size_t q = 0; q < STREAMS; q++) {
       const denise_report *report = &reports_of(&t)[q];
-      right = right && report->status == (ready ? DENISE_OK : DENISE_ERR_NOT_READY) && isnan(report->l1) == !ready;
+      right = right && report->status == (ready ? DENISE_OK : DENISE_ERR_NOT_READY) && !isnan(report->l1) == ready;
       right = right && report->first_bad == UINT32_MAX && report->missing == 0;
       const char *u = t.at[U] + q * N * K * p->size;
       const char *l = t.at[L] + q * N * N * p->size, *s = t.at[S] + q * N * N * p->size;

@@ -293,7 +293,13 @@ void life() {
   second = denise::model::try_load().model;  // the old one is freed
   CHECK(second.n() == 20 && second.k() == 3);
   second = denise::model::try_load(denise::options{n, k, 1, 2, denise::flag_portable}).model;
-  CHECK(second && std::string_view(second.kernel()).find("avx2") == std::string_view::npos);
+  CHECK(second && std::string_view(second.kernel()).find("avx") == std::string_view::npos);
+  const auto wide = denise::model::try_load(denise::options{n, k, 1, 2, denise::flag_avx512});
+  if (wide.model) {
+    CHECK(std::string_view(wide.model.kernel()).find("avx512") != std::string_view::npos);
+  } else {
+    CHECK(wide.code == denise::status::unsupported);
+  }
 }
 
 void load_errors() {
@@ -327,6 +333,18 @@ void model_files(const char* path) {
   CHECK(denise::model::try_load(path));
   CHECK(denise::model::try_load(std::string(path), sizes).model.n() == n);
   CHECK(denise::model::try_load(std::filesystem::path(path)));
+  // A name that is not ASCII, which on Windows is wide.
+  std::error_code wrong;
+#ifdef _WIN32
+  const wchar_t name[] = L"\u043c\u043e\u0434\u0435\u043b\u044c.onnx";
+#else
+  const char name[] = "\u043c\u043e\u0434\u0435\u043b\u044c.onnx";
+#endif
+  const auto copy = std::filesystem::temp_directory_path(wrong) / name;
+  std::filesystem::copy_file(path, copy, std::filesystem::copy_options::overwrite_existing, wrong);
+  CHECK(!wrong && denise::model::try_load(copy));
+  CHECK(std::filesystem::remove(copy, wrong));
+  CHECK(denise::model::try_load(copy).code == denise::status::io);
   std::ifstream file(path, std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   CHECK(denise::model::try_load_memory(bytes.data(), bytes.size(), sizes).model.k() == k);

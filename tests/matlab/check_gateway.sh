@@ -9,7 +9,7 @@ cc=${DENISE_CC:-gcc}
 
 mapfile -t words < <(octave-cli --no-history --norc --quiet --eval "
   cd bindings/matlab/private
-  words = mex_arguments (fileparts (pwd ()), '$stage', '$build', false);
+  words = mex_arguments (fileparts (pwd ()), '$stage', '$build', false, false);
   printf ('%s\n', words{:});")
 [ "${words[0]}" = -R2018a ] || { echo 'mex_arguments should begin with -R2018a' >&2; exit 1; }
 

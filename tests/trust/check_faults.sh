@@ -22,6 +22,7 @@ fi
 "$programs/fork"
 "$programs/signals"
 "$programs/modes"
+"$programs/first_call"
 "$programs/../c/dlopen" "$library" 1000
 "$programs/numbers" >"$programs/numbers.txt" || { cat "$programs/numbers.txt"; exit 1; }
 cat "$programs/numbers.txt"

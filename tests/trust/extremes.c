@@ -97,9 +97,9 @@ int main(int argc, char **argv) {
   if (argc != 2) return 2;
   printf("  time of an ordinary matrix, then multiples of it for:");
   for (size_t kind = 1; kind < INPUTS; kind++) printf(" %s%s", NAMES[kind], kind + 1 < INPUTS ? "," : "\n");
-  const uint32_t sets[] = {DENISE_FLAG_AVX2, DENISE_FLAG_PORTABLE};
-  const char *const names[] = {"avx2", "portable"};
-  for (size_t set = 0; set < 2; set++) {
+  const uint32_t sets[] = {DENISE_FLAG_AVX512, DENISE_FLAG_AVX2, DENISE_FLAG_PORTABLE};
+  const char *const names[] = {"avx512", "avx2", "portable"};
+  for (size_t set = 0; set < 3; set++) {
     for (size_t one = 0; one < 2; one++) {
       size_t count = one ? 1 : MOST;
       char what[100];

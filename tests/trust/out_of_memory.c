@@ -271,7 +271,7 @@ int main(int argc, char **argv) {
   refusals("16-bit weights for an unrolled network", &builtin, options, DENISE_ERR_UNSUPPORTED);
   options.flags = DENISE_FLAG_INT8;
   refusals("8-bit weights for an unrolled network", &builtin, options, DENISE_ERR_UNSUPPORTED);
-  options.flags = 128;
+  options.flags = 0x80000000U;
   refusals("an unknown flag", &builtin, options, DENISE_ERR_ARGUMENT);
   options_init(&options, sizeof options);
   options.n = 513;

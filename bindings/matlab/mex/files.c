@@ -1,5 +1,7 @@
 #include "files.h"
 
+#include "host.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +15,7 @@ static int fail(failure *why, const char *id, const char *reason) {
 
 int read_whole_file(const char *path, void **bytes, size_t *size, failure *why) {
   enum { FIRST = 1 << 16, LIMIT = 1 << 30 };
-  FILE *stream = fopen(path, "rb");
+  FILE *stream = host_open(path);
   if (stream == NULL) return fail(why, "denise:io", strerror(errno));
   size_t room = FIRST, used = 0;
   char *data = malloc(room);

@@ -1,10 +1,10 @@
-#define _DEFAULT_SOURCE /* madvise */
 #include "matrices.h"
+
+#include "host.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 
 double number_at(const void *data, mxClassID type, size_t i) {
   return type == mxDOUBLE_CLASS ? ((const double *)data)[i] : (double)((const float *)data)[i];
@@ -114,15 +114,6 @@ matrices read_matrices(const mxArray *value) { return read_pages(value, 3); }
 
 matrices read_ticks_of_matrices(const mxArray *value) { return read_pages(value, 4); }
 
-/* First use of a page of 4 kB costs more than what the library writes into it. From 32 MB on, glibc always asks the
- * system for fresh memory, and gives it back afterwards; there, and only there, ask for pages of 2 MB. */
-static void ask_for_large_pages(void *data, size_t bytes) {
-  enum { PAGE = 1 << 12, LARGE = 32 << 20 };
-  if (bytes < LARGE) return;
-  const size_t skip = (PAGE - (uintptr_t)data % PAGE) % PAGE;
-  madvise((char *)data + skip, (bytes - skip) / PAGE * PAGE, MADV_HUGEPAGE); /* a wish: failure does not matter */
-}
-
 mxArray *pages(mxClassID type, size_t rows, size_t columns, size_t inner, size_t outer) {
   mwSize size[4], dimensions = 2;
   size[0] = (mwSize)rows;
@@ -130,7 +121,7 @@ mxArray *pages(mxClassID type, size_t rows, size_t columns, size_t inner, size_t
   if (inner != 1) size[dimensions++] = (mwSize)inner;
   if (outer != 1) size[dimensions++] = (mwSize)outer;
   mxArray *array = mxCreateUninitNumericArray(dimensions, size, type, mxREAL);
-  ask_for_large_pages(mxGetData(array), rows * columns * inner * outer * mxGetElementSize(array));
+  host_large_pages(mxGetData(array), rows * columns * inner * outer * mxGetElementSize(array));
   return array;
 }
 

@@ -2,11 +2,10 @@
 #include "models.h"
 
 #include "files.h"
+#include "host.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 /* Its bytes are kept: models for other sizes are made from them later. What is built in has a name instead. */
 struct opened_file {
@@ -74,12 +73,10 @@ void free_all_models(void) {
 /* Each life of the MEX file counts from the nanosecond of its birth: a number from an earlier life, or from another
  * process such as a parfor worker, fits no model of this one. */
 void start_models(void (*at_end)(void)) {
-  struct timespec now;
   if (started) return;
   started = 1;
   mexAtExit(at_end);
-  timespec_get(&now, TIME_UTC);
-  last_id = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+  last_id = host_time();
 }
 
 uint64_t new_id(void) { return ++last_id; }
@@ -177,8 +174,7 @@ const denise_model *model_for(const opened_file *file, uint32_t n, wishes wanted
     }
     if (one->used < models[place].used) place = i;
   }
-  const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-  const uint32_t most = cpus > 1 ? (uint32_t)cpus : 1, threads = size.threads > 1 ? size.threads - 1 : 0;
+  const uint32_t most = host_cpus(), threads = size.threads > 1 ? size.threads - 1 : 0;
   make_room(threads, most);
   denise_model *model = load_or_fail(NULL, file, size);
   if (threads > most) return passing = model; /* more threads than are worth keeping */

@@ -33,7 +33,7 @@ use std::sync::Arc;
 /// correlation : bool, default False
 ///     Split the correlation matrix, and scale back: L does not depend on the unit of any asset.
 /// careful : bool, default False
-///     The best of several starts: two to three times the time, smaller errors where outliers are large.
+///     The best of several starts: about four times the time, smaller errors where outliers are large.
 /// threads : int, default 1
 ///     Threads that may work on a large batch, or on a large matrix.
 /// check_finite : bool, default True

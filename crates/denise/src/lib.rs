@@ -53,6 +53,7 @@ pub mod covariance;
 pub mod dense;
 mod eigen;
 mod load;
+mod logarithm;
 mod memory;
 mod model;
 pub mod modes;

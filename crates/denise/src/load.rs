@@ -12,7 +12,6 @@ use crate::onnx;
 use crate::options::Options;
 use crate::status::{Error, Status};
 use crate::unrolled;
-use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -213,7 +212,7 @@ fn io_error(error: io::Error) -> Error {
 
 /// Opens a regular file. By the system's own call: the standard library's allocates for long names.
 #[cfg(all(target_os = "linux", not(miri)))]
-fn open(path: &Path) -> Result<fs::File, Error> {
+fn open(path: &Path) -> Result<std::fs::File, Error> {
     use std::os::{fd::FromRawFd, unix::ffi::OsStrExt};
     let path = path.as_os_str().as_bytes();
     let mut name = Vec::new();
@@ -242,15 +241,20 @@ fn open(path: &Path) -> Result<fs::File, Error> {
         return Err(io_error(io::Error::last_os_error()));
     }
     // SAFETY: just opened, and nobody else's.
-    Ok(unsafe { fs::File::from_raw_fd(file) })
+    Ok(unsafe { std::fs::File::from_raw_fd(file) })
 }
 
+#[cfg(all(windows, not(miri)))]
+mod windows;
+#[cfg(all(windows, not(miri)))]
+use windows::open;
+
 /// Opens a regular file.
-#[cfg(any(not(target_os = "linux"), miri))]
-fn open(path: &Path) -> Result<fs::File, Error> {
+#[cfg(any(not(any(target_os = "linux", windows)), miri))]
+fn open(path: &Path) -> Result<std::fs::File, Error> {
     // Asked before it is opened, which can block.
-    if !fs::metadata(path).map_err(io_error)?.is_file() {
+    if !std::fs::metadata(path).map_err(io_error)?.is_file() {
         return Err(not_regular());
     }
-    fs::File::open(path).map_err(io_error)
+    std::fs::File::open(path).map_err(io_error)
 }

@@ -2,7 +2,8 @@
 //! Rust code, are compiled for rounding to nearest with nothing flushed and nothing trapped.
 //!
 //! So a call that comes from another language works in the default modes, and puts back what the host had: modes and
-//! flags. Threads of a model are started inside of such a call, and so have the default modes for life.
+//! flags. Threads of a model are started inside of such a call, and so have the default modes for life. (On Windows they
+//! enter them themselves.)
 
 use machine::Modes;
 
@@ -42,12 +43,20 @@ impl Drop for Default {
 mod machine {
     use core::arch::asm;
 
-    /// The register MXCSR: flags in bits 0 to 5, modes above. The older x87 unit is not used.
+    /// The register MXCSR: flags in bits 0 to 5, modes above. The older x87 unit is used on Windows only.
     #[derive(Clone, Copy, Debug, PartialEq)]
-    pub(super) struct Modes(u32);
+    pub(super) struct Modes {
+        register: u32,
+        #[cfg(windows)]
+        old: x87::Control,
+    }
 
     impl Modes {
-        pub(super) const DEFAULT: Modes = Modes(0x1f80);
+        pub(super) const DEFAULT: Modes = Modes {
+            register: 0x1f80,
+            #[cfg(windows)]
+            old: x87::Control::DEFAULT,
+        };
         const FLAGS: u32 = 0x3f;
 
         pub(super) fn get() -> Modes {
@@ -56,17 +65,66 @@ mod machine {
             unsafe {
                 asm!("stmxcsr [{}]", in(reg) &mut register, options(nostack, preserves_flags))
             };
-            Modes(register)
+            Modes {
+                register,
+                #[cfg(windows)]
+                old: x87::Control::get(),
+            }
         }
 
         pub(super) fn set(self) {
             // SAFETY: a value that the register had, or its default: no reserved bit is set. A mode that is not the
             // default is set only on the way back to a host that had it.
-            unsafe { asm!("ldmxcsr [{}]", in(reg) &self.0, options(nostack, preserves_flags)) };
+            unsafe {
+                asm!("ldmxcsr [{}]", in(reg) &self.register, options(nostack, preserves_flags))
+            };
+            #[cfg(windows)]
+            self.old.set();
         }
 
         pub(super) fn are_default(self) -> bool {
-            self.0 & !Modes::FLAGS == Modes::DEFAULT.0
+            #[cfg(windows)]
+            if self.old != x87::Control::DEFAULT {
+                return false;
+            }
+            self.register & !Modes::FLAGS == Modes::DEFAULT.register
+        }
+    }
+
+    /// The older unit, in which the C runtime of gcc for Windows has its `rint`, `exp` and the like. Programs of MSVC,
+    /// and all threads, have it round to 53 bits there.
+    #[cfg(windows)]
+    mod x87 {
+        use core::arch::asm;
+
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        pub(super) struct Control(u16);
+
+        impl Control {
+            /// To nearest, with all bits, nothing trapped.
+            pub(super) const DEFAULT: Control = Control(0x37f);
+            /// What means something: precision, rounding and traps.
+            const MEANT: u16 = 0xf3f;
+
+            pub(super) fn get() -> Control {
+                let mut word = 0_u16;
+                // SAFETY: stores two bytes there. Every machine of this architecture has the instruction.
+                unsafe {
+                    asm!("fnstcw [{}]", in(reg) &mut word, options(nostack, preserves_flags))
+                };
+                Control(word & Control::MEANT | Control::DEFAULT.0 & !Control::MEANT)
+            }
+
+            /// It takes some nanoseconds, and mostly there is nothing to change.
+            pub(super) fn set(self) {
+                if Control::get() != self {
+                    // SAFETY: a value that the register had, or its default. What is not the default is set only on
+                    // the way back to a host that had it.
+                    unsafe {
+                        asm!("fldcw [{}]", in(reg) &self.0, options(nostack, preserves_flags))
+                    };
+                }
+            }
         }
     }
 }

@@ -25,6 +25,8 @@ pub enum InstructionSet {
     Portable,
     /// AVX2 with FMA.
     Avx2,
+    /// AVX-512, as much of it as Ice Lake and Zen 4 have. Only in a library with the feature `avx512`.
+    Avx512,
 }
 
 /// What a network is loaded for.
@@ -82,10 +84,15 @@ impl Options {
             InstructionSet::Best => Some(Isa::best()),
             InstructionSet::Portable => Some(Isa::portable()),
             InstructionSet::Avx2 => Isa::avx2(),
+            InstructionSet::Avx512 => Isa::avx512(),
         }
         .ok_or_else(|| {
-            let message = format_args!("this machine does not have {wanted:?}");
-            Error::format(Status::Unsupported, message)
+            let lacks = if wanted == InstructionSet::Avx512 && !cfg!(feature = "avx512") {
+                "library was built without kernels for"
+            } else {
+                "machine does not have"
+            };
+            Error::format(Status::Unsupported, format_args!("this {lacks} {wanted:?}"))
         })
     }
 

@@ -17,6 +17,10 @@ use std::time::{Duration, Instant};
 
 /// How often a thread looks before it lets others run: some ten microseconds.
 const SPINS: u32 = 2000;
+/// How often it lets others run before it sleeps.
+const YIELDS: u32 = 500;
+/// How long it then sleeps at a time.
+const NAP: Duration = Duration::from_micros(50);
 /// How long a helper watches for the next call: about as long as it would take to wake it.
 const LINGER: Duration = Duration::from_micros(50);
 
@@ -62,14 +66,14 @@ impl Board {
 
     /// What a helper does while somebody leads, and for a moment after that.
     pub(crate) fn follow(&self) {
-        let (mut seen, mut spins) = (0, 0);
+        let (mut seen, mut looks) = (0, 0);
         loop {
             while self.open.load(Acquire) {
                 let jobs = self.jobs.load(Acquire);
                 if jobs == seen {
-                    pause(&mut spins);
+                    pause(&mut looks);
                 } else {
-                    (seen, spins) = (jobs, 0);
+                    (seen, looks) = (jobs, 0);
                     self.help();
                 }
             }
@@ -81,7 +85,7 @@ impl Board {
                 }
                 core::hint::spin_loop();
             }
-            spins = 0;
+            looks = 0;
         }
     }
 
@@ -109,9 +113,9 @@ impl Board {
         // Even if this thread panics, no helper may be left with something of its stack.
         let own = catch_unwind(AssertUnwindSafe(work));
         self.job.store(null_mut(), SeqCst);
-        let mut spins = 0;
+        let mut looks = 0;
         while self.holders.load(SeqCst) != 0 {
-            pause(&mut spins);
+            pause(&mut looks);
         }
         let panicked = self.panicked.swap(false, Relaxed);
         if let Err(panic) = own {
@@ -121,13 +125,16 @@ impl Board {
     }
 }
 
-/// A moment, and a longer one after many.
-fn pause(spins: &mut u32) {
-    if *spins < SPINS {
-        *spins += 1;
+/// A moment, and a longer one after many. In the end it sleeps: a caller of real-time priority would otherwise yield to
+/// its equals only, and keep the processor from the very helper that it waits for.
+fn pause(looks: &mut u32) {
+    *looks = looks.saturating_add(1);
+    if *looks <= SPINS {
         core::hint::spin_loop();
-    } else {
+    } else if *looks <= SPINS + YIELDS {
         std::thread::yield_now();
+    } else {
+        std::thread::sleep(NAP);
     }
 }
 
@@ -309,5 +316,65 @@ mod tests {
             total.into_inner()
         });
         assert_eq!(total, 1);
+    }
+
+    /// Keeps this thread and those that it starts on one processor.
+    #[cfg(all(target_os = "linux", not(miri)))]
+    fn stay_on_one_processor() {
+        // SAFETY: zeros are an empty set, and the calls get sets of the size that they are told.
+        let done = unsafe {
+            let mut set: libc::cpu_set_t = core::mem::zeroed();
+            libc::CPU_SET(libc::sched_getcpu() as usize, &mut set);
+            libc::sched_setaffinity(0, size_of_val(&set), &set)
+        };
+        assert_eq!(done, 0);
+    }
+
+    /// Whether this thread now comes before every ordinary one.
+    #[cfg(all(target_os = "linux", not(miri)))]
+    fn come_first() -> bool {
+        let priority = libc::sched_param { sched_priority: 1 };
+        // SAFETY: the call reads the one value that it is given.
+        unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &priority) == 0 }
+    }
+
+    /// The helper of a caller of real-time priority gets the processor while the caller waits for it.
+    #[test]
+    #[cfg(all(target_os = "linux", not(miri)))]
+    fn a_caller_that_comes_first_lets_its_helper_finish() {
+        let caller = std::thread::spawn(|| {
+            stay_on_one_processor();
+            let pool = Pool::new(1).unwrap();
+            if !come_first() {
+                println!("skipped: this user has no real-time priority");
+                return;
+            }
+            let caller = std::thread::current().id();
+            let taken = AtomicBool::new(false);
+            pool.lead(|team| {
+                team.share(0..2, |_| {
+                    if std::thread::current().id() == caller {
+                        // Asleep, so that the helper comes to the other item. Then it is interrupted in the middle.
+                        while !taken.load(Acquire) {
+                            std::thread::sleep(Duration::from_millis(1));
+                        }
+                    } else {
+                        taken.store(true, Release);
+                        let begin = Instant::now();
+                        while begin.elapsed() < Duration::from_millis(20) {
+                            core::hint::spin_loop();
+                        }
+                    }
+                });
+            });
+        });
+        // Otherwise it takes until the kernel stops real-time threads for a moment, once a second, or for ever.
+        let begin = Instant::now();
+        caller.join().unwrap();
+        assert!(
+            begin.elapsed() < Duration::from_millis(500),
+            "{:?}",
+            begin.elapsed()
+        );
     }
 }

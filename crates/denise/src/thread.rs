@@ -1,16 +1,25 @@
 //! Threads, and how many there should be.
 //!
-//! On Linux from the system itself: the standard library's `spawn` and `available_parallelism` allocate, and end the
-//! process when there is no memory. Miri, which does not know all of the system, gets the standard library's.
+//! On Linux and Windows from the system itself: the standard library's `spawn` and `available_parallelism` allocate, and
+//! end the process when there is no memory. Miri, which does not know all of the system, gets the standard library's.
 
 #[cfg(all(feature = "onnx", target_os = "linux", not(miri)))]
 pub(crate) use linux::without_signals;
 #[cfg(all(target_os = "linux", not(miri)))]
 pub(crate) use linux::{Thread, cpus};
-#[cfg(all(feature = "onnx", any(not(target_os = "linux"), miri)))]
-pub(crate) use other::without_signals;
-#[cfg(any(not(target_os = "linux"), miri))]
+#[cfg(any(not(any(target_os = "linux", windows)), miri))]
 pub(crate) use other::{Thread, cpus};
+#[cfg(all(windows, not(miri)))]
+pub(crate) use windows::{Thread, cpus};
+
+#[cfg(all(windows, not(miri)))]
+mod windows;
+
+/// Calls `start`. Only Linux has signals that another thread could get.
+#[cfg(all(feature = "onnx", any(not(target_os = "linux"), miri)))]
+pub(crate) fn without_signals<R>(start: impl FnOnce() -> R) -> R {
+    start()
+}
 
 /// What a thread does.
 pub(crate) trait Body: Sync {
@@ -152,7 +161,7 @@ mod linux {
     }
 }
 
-#[cfg(any(not(target_os = "linux"), miri))]
+#[cfg(any(not(any(target_os = "linux", windows)), miri))]
 mod other {
     use super::{Body, STACK};
     use crate::status::{Error, Status};
@@ -191,12 +200,6 @@ mod other {
             // A body does not panic.
             let _ = self.0.join();
         }
-    }
-
-    /// Calls `start`.
-    #[cfg(feature = "onnx")]
-    pub(crate) fn without_signals<R>(start: impl FnOnce() -> R) -> R {
-        start()
     }
 
     /// CPUs that this process may use.

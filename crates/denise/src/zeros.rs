@@ -27,14 +27,14 @@ pub struct Zeros {
 enum Origin {
     Allocated(Layout),
     /// From the system, whose pages are zero when they are first touched.
-    #[cfg(all(target_os = "linux", not(miri)))]
+    #[cfg(all(any(target_os = "linux", windows), not(miri)))]
     Mapped,
 }
 
 impl Zeros {
     /// Reserves `len` bytes. What need not be touched at once is not, if that is a good part of it.
     pub fn new(len: usize, touched: usize) -> Result<Zeros, Error> {
-        #[cfg(all(target_os = "linux", not(miri)))]
+        #[cfg(all(any(target_os = "linux", windows), not(miri)))]
         if let Some(mapped) = mapped::zeros(len, touched)? {
             return Ok(mapped);
         }
@@ -75,7 +75,7 @@ impl Drop for Zeros {
         match self.origin {
             // SAFETY: allocated with this layout.
             Origin::Allocated(layout) => unsafe { dealloc(self.start.as_ptr(), layout) },
-            #[cfg(all(target_os = "linux", not(miri)))]
+            #[cfg(all(any(target_os = "linux", windows), not(miri)))]
             Origin::Mapped => mapped::unmap(self.start, self.len),
         }
     }
@@ -159,6 +159,54 @@ mod mapped {
     pub(super) fn unmap(start: NonNull<u8>, len: usize) {
         // SAFETY: whole pages of a mapping of this file, which their owner no longer uses.
         unsafe { libc::munmap(start.as_ptr().cast(), len) };
+    }
+}
+
+/// Large pages need a privilege here that few processes have.
+#[cfg(all(windows, not(miri)))]
+mod mapped {
+    use super::{Origin, PAGE, Zeros, out_of_memory};
+    use crate::status::Error;
+    use core::ffi::c_void;
+    use core::ptr::{self, NonNull};
+
+    #[link(name = "kernel32")]
+    unsafe extern "system" {
+        fn VirtualAlloc(at: *const c_void, len: usize, kind: u32, access: u32) -> *mut c_void;
+        fn VirtualFree(at: *mut c_void, len: usize, kind: u32) -> i32;
+    }
+    const MEM_COMMIT: u32 = 0x1000;
+    const MEM_RESERVE: u32 = 0x2000;
+    const MEM_RELEASE: u32 = 0x8000;
+    const PAGE_READWRITE: u32 = 4;
+
+    /// Mappings start at multiples of this, so smaller ones would waste addresses.
+    const WORTHWHILE: usize = 64 << 10;
+
+    /// Memory from the system; `None` if an allocator does as well. It is promised at once, and found when touched.
+    pub(super) fn zeros(len: usize, touched: usize) -> Result<Option<Zeros>, Error> {
+        if len.saturating_sub(touched) < WORTHWHILE {
+            return Ok(None);
+        }
+        let whole = len
+            .checked_next_multiple_of(PAGE)
+            .ok_or_else(out_of_memory)?;
+        // SAFETY: a new mapping, at an address of the system's choice.
+        let start =
+            unsafe { VirtualAlloc(ptr::null(), whole, MEM_COMMIT | MEM_RESERVE, PAGE_READWRITE) };
+        let mut zeros = Zeros {
+            start: NonNull::new(start.cast()).ok_or_else(out_of_memory)?,
+            len: whole,
+            origin: Origin::Mapped,
+        };
+        zeros.touch(touched.min(whole));
+        Ok(Some(zeros))
+    }
+
+    /// Gives a whole mapping back that nobody uses any more.
+    pub(super) fn unmap(start: NonNull<u8>, _: usize) {
+        // SAFETY: the start of a mapping of this file, which its owner no longer uses.
+        unsafe { VirtualFree(start.as_ptr().cast(), 0, MEM_RELEASE) };
     }
 }
 

@@ -1,9 +1,10 @@
 //! A digest of what the fastest instruction set gives: the same on every machine that multiplies and adds with one
-//! rounding, and the same whether matrices come alone or together. `make neon` runs this on NEON.
+//! rounding, and the same whether matrices come alone or together. `make neon` runs this on NEON, `make avx512` on
+//! AVX-512, `make windows` on Windows.
 //!
 //! A change of the weights or of the order of additions changes the digests here, and belongs into the changelog.
 
-use denise::{Element, Model, Options, Outputs};
+use denise::{Element, InstructionSet, Model, Options, Outputs};
 use denise_data::matrices::low_rank_plus_sparse;
 use denise_data::random::Random;
 
@@ -14,20 +15,24 @@ fn digest(state: u64, bytes: impl IntoIterator<Item = u8>) -> u64 {
     })
 }
 
-fn check<F: Element + Default + PartialEq + core::fmt::Debug>(
+/// Of L and S of several sizes, if the machine has the instruction set; and what the kernels are called.
+fn digest_on<F: Element + Default + PartialEq + core::fmt::Debug>(
+    instruction_set: InstructionSet,
     name: &str,
     from: fn(f64) -> F,
     bytes: fn(F) -> Vec<u8>,
-    expected: &str,
-) {
+) -> Option<(String, String)> {
+    let mut kernel = String::new();
     let mut all = 0xcbf2_9ce4_8422_2325;
     for (n, k) in [(2, 1), (5, 2), (10, 2), (20, 3), (23, 4), (33, 5), (50, 7)] {
         let options = Options {
             n,
             k,
+            instruction_set,
             ..Options::default()
         };
-        let model = Model::builtin(&options).unwrap();
+        let model = Model::builtin(&options).ok()?;
+        kernel = model.kernel().to_str().unwrap().to_owned();
         let m: Vec<F> = (0..19)
             .flat_map(|seed| low_rank_plus_sparse(n, k, 0.1, &mut Random::new(seed)))
             .map(from)
@@ -45,12 +50,28 @@ fn check<F: Element + Default + PartialEq + core::fmt::Debug>(
         }
         all = digest(all, l.into_iter().chain(s).flat_map(bytes));
     }
-    println!("bits of {name}: {all:016x}");
-    let kernel = Model::builtin(&Options::default()).unwrap().kernel();
+    Some((format!("{all:016x}"), kernel))
+}
+
+fn check<F: Element + Default + PartialEq + core::fmt::Debug>(
+    name: &str,
+    from: fn(f64) -> F,
+    bytes: fn(F) -> Vec<u8>,
+    expected: &str,
+) {
+    let on = |set| digest_on(set, name, from, bytes);
+    let (digest, kernel) = on(InstructionSet::Best).unwrap();
+    println!("bits of {name}: {digest}");
     // Without fused operations there are other roundings.
-    let fused = cfg!(target_arch = "aarch64") || kernel.to_bytes().ends_with(b"avx2");
-    if fused {
-        assert_eq!(format!("{all:016x}"), expected, "{name}");
+    if kernel.ends_with("sse2") || kernel.ends_with("portable") {
+        return;
+    }
+    assert_eq!(digest, expected, "{name}");
+    for set in [InstructionSet::Avx2, InstructionSet::Avx512] {
+        if let Some((digest, kernel)) = on(set) {
+            assert_eq!(digest, expected, "{name} on {kernel}");
+            println!("{kernel} has them, in {name}");
+        }
     }
 }
 

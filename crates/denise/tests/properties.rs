@@ -292,7 +292,11 @@ fn check_guarantees<F: Value>(
 
 /// The sets that this machine has.
 fn sets() -> Vec<InstructionSet> {
-    let all = [InstructionSet::Portable, InstructionSet::Avx2];
+    let all = [
+        InstructionSet::Portable,
+        InstructionSet::Avx2,
+        InstructionSet::Avx512,
+    ];
     let here = |set: &InstructionSet| {
         let options = Options {
             instruction_set: *set,
@@ -313,9 +317,15 @@ fn sizes() -> impl Strategy<Value = (usize, usize)> {
     (2_usize..40).prop_flat_map(|n| (Just(n), 1..n.min(33)))
 }
 
+/// Fewer in an emulator, which takes its time.
+fn cases() -> u32 {
+    let few = std::env::var("DENISE_CASES").ok();
+    few.map_or(300, |cases| cases.parse().expect("a number"))
+}
+
 proptest! {
     // The same cases every time; another seed or more cases explore others.
-    #![proptest_config(Config { cases: 300, failure_persistence: None, rng_seed: RngSeed::Fixed(20), ..Config::default() })]
+    #![proptest_config(Config { cases: cases(), failure_persistence: None, rng_seed: RngSeed::Fixed(20), ..Config::default() })]
 
     #[test]
     fn guarantees_hold((n, k) in sizes(), kind in 0..KINDS.len(), seed in any::<u64>(), exponent in 0_usize..6) {
@@ -410,6 +420,27 @@ fn sets_include_the_one_that_is_tested_for_speed() {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
         assert!(sets().contains(&InstructionSet::Avx2));
+    }
+}
+
+#[test]
+fn an_instruction_set_that_is_not_there_is_refused_by_name() {
+    for set in [InstructionSet::Avx2, InstructionSet::Avx512] {
+        let options = Options {
+            instruction_set: set,
+            ..Options::default()
+        };
+        match Model::builtin(&options) {
+            Ok(model) => {
+                let name = format!("{set:?}").to_lowercase();
+                let kernel = model.kernel().to_str().unwrap();
+                assert!(kernel.ends_with(&name), "{kernel}");
+            }
+            Err(error) => {
+                assert_eq!(error.status, Status::Unsupported);
+                assert!(error.to_string().contains(&format!("{set:?}")), "{error}");
+            }
+        }
     }
 }
 

@@ -123,7 +123,7 @@ def run(
     correlation
         Split in units in which all variances are 1, and scale back.
     careful
-        The best of several starts, in two to three times the time.
+        The best of several starts, in about four times the time.
     floor
         The least part of a variance that d is.
     file
@@ -401,7 +401,7 @@ def _parser() -> argparse.ArgumentParser:
         default=True,
         help="split in units in which all variances are 1",
     )
-    add("--careful", action="store_true", help="the best of several starts, in two to three times the time")
+    add("--careful", action="store_true", help="the best of several starts, in about four times the time")
     add("--floor", type=float, default=0.05, help="the least part of a variance that d is (0.05)")
     add("--file", help="a network other than the one of the library")
     add("--dtype", choices=("float32", "float64"), help="of the results (that of the matrices; float64 for tables)")

@@ -14,6 +14,8 @@ mod woodbury;
 pub use crate::size::check_size;
 pub use specific::{DEFAULT_FLOOR, LEAST_FLOOR};
 
+#[cfg(all(target_arch = "x86_64", feature = "avx512"))]
+use crate::simd::narrow;
 use crate::simd::{Isa, Real, Vectors};
 use crate::size::{MAX_K, MAX_N};
 use crate::status::{Error, Status};
@@ -360,12 +362,15 @@ fn saturate<F: Real>(x: f64) -> F {
     F::from_f64(x.clamp(-most, most))
 }
 
-/// Runs `body`, all of which must be inlined, with the widest vectors of the machine. It has the same bits with any.
+/// Runs `body`, all of which must be inlined, with vectors as wide as those of AVX2, if the machine has them. It has the
+/// same bits with any.
 fn vectorize<R>(body: impl FnOnce() -> R) -> R {
     match Isa::best() {
         Isa::Portable(simd) => Vectors::<<f64 as Real>::Portable>::new(simd).vectorize(body),
         #[cfg(target_arch = "x86_64")]
         Isa::Avx2(simd) => Vectors::<<f64 as Real>::Avx2>::new(simd).vectorize(body),
+        #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
+        Isa::Avx512(simd) => Vectors::<<f64 as Real>::Avx2>::new(narrow(simd)).vectorize(body),
     }
 }
 

@@ -3,6 +3,7 @@
 //! Σ⁻¹ = D⁻¹ − D⁻¹U G⁻¹ UᵀD⁻¹ with the core G = I + UᵀD⁻¹U, and det Σ = det D · det G (Woodbury 1950).
 
 use super::STRIP;
+use crate::logarithm;
 use crate::simd::Real;
 use crate::size::{MAX_K, MAX_N};
 use core::ops::Range;
@@ -65,8 +66,8 @@ impl Core {
 
     /// log det Σ of the last U and d.
     pub(super) fn log_det<F: Real>(&self, k: usize, d: &[F]) -> f64 {
-        let of_d: f64 = d.iter().map(|&d| Into::<f64>::into(d).ln()).sum();
-        let of_core: f64 = (0..k).map(|a| self.c[row(a).end - 1].ln()).sum();
+        let of_d: f64 = d.iter().map(|&d| logarithm::ln(d.into())).sum();
+        let of_core: f64 = (0..k).map(|a| logarithm::ln(self.c[row(a).end - 1])).sum();
         of_d - 2.0 * of_core
     }
 

@@ -1,7 +1,7 @@
 //! Weights as whole numbers from −127 to 127: a quarter of the memory.
 
 use crate::simd::{Fixed, Vector};
-use fearless_simd::{Simd, f32x4, f32x8};
+use fearless_simd::{Simd, f32x4, f32x8, f32x16};
 
 /// The largest.
 pub(super) const MOST: f32 = 127.0;
@@ -42,6 +42,20 @@ impl<S: Simd> FromByte for f32x8<S> {
     }
 }
 
+impl<S: Simd> FromByte for f32x16<S> {
+    type Whole = [i8; 16];
+
+    #[inline(always)]
+    fn from_byte(simd: S, x: &[i8; 16]) -> Self {
+        #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
+        if let Some(avx512) = simd.level().as_avx512() {
+            use fearless_simd::{SimdBase, SimdInto, i8x16};
+            return widen_avx512(avx512, i8x16::load_array_ref(simd, x).into()).simd_into(simd);
+        }
+        widen_each(simd, x)
+    }
+}
+
 /// [`FromByte::from_byte`], one by one.
 #[inline(always)]
 fn widen_each<V: FromByte>(simd: V::Token, x: &V::Whole) -> V {
@@ -58,6 +72,15 @@ fearless_simd::kernel!(
     fn widen_avx2(avx2: Avx2, x: i64) -> core::arch::x86_64::__m256 {
         use core::arch::x86_64::{_mm_cvtsi64_si128, _mm256_cvtepi8_epi32, _mm256_cvtepi32_ps};
         _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_cvtsi64_si128(x)))
+    }
+);
+
+#[cfg(all(target_arch = "x86_64", feature = "avx512"))]
+fearless_simd::kernel!(
+    #[inline]
+    fn widen_avx512(avx512: Avx512, x: core::arch::x86_64::__m128i) -> core::arch::x86_64::__m512 {
+        use core::arch::x86_64::{_mm512_cvtepi8_epi32, _mm512_cvtepi32_ps};
+        _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(x))
     }
 );
 
@@ -93,6 +116,12 @@ mod tests {
                 let wide = f32x8::from_byte(simd, &[x, 0, -x, 1, 2, 3, -4, x]).to_array();
                 let [plus, minus] = [f32::from(x), f32::from(-x)];
                 assert_eq!(wide, [plus, 0.0, minus, 1.0, 2.0, 3.0, -4.0, plus]);
+            }
+            #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
+            if let Some(Isa::Avx512(simd)) = Isa::avx512() {
+                let bytes = core::array::from_fn(|l| x.wrapping_add(l as i8).max(-127));
+                let wide = f32x16::from_byte(simd, &bytes).to_array();
+                assert_eq!(wide, bytes.map(f32::from));
             }
         }
     }

@@ -171,6 +171,8 @@ pub(crate) fn kernel(isa: Isa, format: Format) -> &'static CStr {
         ],
         #[cfg(target_arch = "x86_64")]
         Isa::Avx2(_) => [c"dense avx2", c"dense avx2 f16", c"dense avx2 int8"],
+        #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
+        Isa::Avx512(_) => [c"dense avx512", c"dense avx512 f16", c"dense avx512 int8"],
     };
     match format {
         Format::Single => single,

@@ -9,7 +9,7 @@ use super::activation::activate;
 use super::packed::{BLOCK, BLOCK_LINES, Block, GROUP, GROUP_BLOCKS, Packed, Panel, Weights};
 use super::rows::{Ahead, Step, rows};
 use super::runs::Runs;
-use super::stored::{Line, Rows, Stored, Widen};
+use super::stored::{LINE, Line, Rows, Stored, Widen};
 use super::tiles::{TILE, tiles};
 use crate::memory::filled;
 use crate::simd::{Fixed, Isa, Real, Vectors};
@@ -121,6 +121,11 @@ fn forward_with<T: Stored>(isa: Isa, all: Stack<'_>, lines: &[T], workspace: &mu
         #[cfg(target_arch = "x86_64")]
         Isa::Avx2(simd) => {
             let vectors = Vectors::<<f32 as Real>::Avx2>::new(simd);
+            run(vectors, all, lines, workspace);
+        }
+        #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
+        Isa::Avx512(simd) => {
+            let vectors = Vectors::<<f32 as Real>::Avx512>::new(simd);
             run(vectors, all, lines, workspace);
         }
     }
@@ -345,7 +350,13 @@ impl<'a, T: Stored, V: Widen> Pass<'a, T, V> {
             weights,
             ahead,
         };
-        if V::W == 8 {
+        if V::W == LINE {
+            match weights.width {
+                6 => rows::<6, T, V>(self.vectors, &step, 0, sums),
+                4 => rows::<4, T, V>(self.vectors, &step, 0, sums),
+                _ => rows::<2, T, V>(self.vectors, &step, 0, sums),
+            }
+        } else if V::W == 8 {
             match weights.width {
                 6 => rows::<12, T, V>(self.vectors, &step, 0, sums),
                 4 => rows::<8, T, V>(self.vectors, &step, 0, sums),

@@ -1,7 +1,7 @@
 //! Weights as IEEE 754 half-precision numbers: eleven significant bits, half the memory.
 
 use crate::simd::{Fixed, Vector};
-use fearless_simd::{Simd, f32x4, f32x8};
+use fearless_simd::{Simd, f32x4, f32x8, f32x16};
 
 /// The nearest half to a number below 2 in magnitude, ties to even.
 pub(super) fn narrow(x: f32) -> u16 {
@@ -54,6 +54,20 @@ impl<S: Simd> FromHalf for f32x8<S> {
     }
 }
 
+impl<S: Simd> FromHalf for f32x16<S> {
+    type Halves = [u16; 16];
+
+    #[inline(always)]
+    fn from_half(simd: S, x: &[u16; 16]) -> Self {
+        #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
+        if let Some(avx512) = simd.level().as_avx512() {
+            use fearless_simd::{SimdBase, SimdInto, u16x16};
+            return widen_avx512(avx512, u16x16::load_array_ref(simd, x).into()).simd_into(simd);
+        }
+        widen_each(simd, x)
+    }
+}
+
 /// [`FromHalf::from_half`], one by one.
 #[inline(always)]
 fn widen_each<V: FromHalf>(simd: V::Token, x: &V::Halves) -> V {
@@ -69,6 +83,14 @@ fearless_simd::kernel!(
     #[inline]
     fn widen_avx2(avx2: Avx2, x: core::arch::x86_64::__m128i) -> core::arch::x86_64::__m256 {
         core::arch::x86_64::_mm256_cvtph_ps(x)
+    }
+);
+
+#[cfg(all(target_arch = "x86_64", feature = "avx512"))]
+fearless_simd::kernel!(
+    #[inline]
+    fn widen_avx512(avx512: Avx512, x: core::arch::x86_64::__m256i) -> core::arch::x86_64::__m512 {
+        core::arch::x86_64::_mm512_cvtph_ps(x)
     }
 );
 
@@ -112,6 +134,12 @@ mod tests {
             if let Some(Isa::Avx2(simd)) = Isa::avx2() {
                 let wide = f32x8::from_half(simd, &[x; 8]).to_array();
                 assert_eq!(wide.map(f32::to_bits), [widen(x).to_bits(); 8]);
+            }
+            #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
+            if let Some(Isa::Avx512(simd)) = Isa::avx512() {
+                let halves = core::array::from_fn(|l| x ^ l as u16);
+                let wide = f32x16::from_half(simd, &halves).to_array();
+                assert_eq!(wide.map(f32::to_bits), halves.map(|x| widen(x).to_bits()));
             }
         }
     }

@@ -81,7 +81,7 @@ fn place<V: Vector>(first: usize, v: usize) -> (usize, usize) {
     (output / BLOCK, output % BLOCK / V::W)
 }
 
-/// Adds to `N` vectors of sums, from line `first` of the group on: 0 if vectors have eight lanes, as `N` are
+/// Adds to `N` vectors of sums, from line `first` of the group on: 0 if vectors have eight lanes or more, as `N` are
 /// then the whole group.
 ///
 /// `sums` is blocks of outputs, each with one [`Block`] a matrix.
@@ -101,7 +101,7 @@ pub(super) fn rows<const N: usize, T, V: Vector<Scalar = f32>>(
             let count = x.len();
             let lines = N * V::W / LINE;
             // A constant, where the whole group fits in registers.
-            let first = if V::W == 8 { 0 } else { first };
+            let first = if V::W >= 8 { 0 } else { first };
             for i in step.from..count {
                 let (x, word) = (&x[i], words[i]);
                 // A row now and then: more at once than the processor can have on their way would stop it.

@@ -3,6 +3,8 @@
 use super::memory::Memory;
 use super::rows::dot;
 use crate::simd::Isa;
+#[cfg(all(target_arch = "x86_64", feature = "avx512"))]
+use crate::simd::narrow;
 use fearless_simd::{Simd, SimdBase, f64x4};
 
 /// T = Qᵀ A Q, as its diagonal, the entries beside it, and Q as a product of reflections.
@@ -48,6 +50,12 @@ impl Tridiagonal {
             Isa::Avx2(simd) => simd.vectorize(
                 #[inline(always)]
                 || self.reflect(simd, a),
+            ),
+            // Rows are in fours.
+            #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
+            Isa::Avx512(simd) => narrow(simd).vectorize(
+                #[inline(always)]
+                || self.reflect(narrow(simd), a),
             ),
         }
     }

@@ -6,6 +6,7 @@
 mod fit;
 
 use crate::eigen::Memory;
+use crate::logarithm::ln;
 use crate::size::{MAX_K, MAX_N};
 use crate::status::{Error, Status};
 use fit::Fit;
@@ -108,7 +109,7 @@ fn best(fit: &mut Fit, m: &[f64], most: usize, observations: f64) -> usize {
         }
         if j > 0 {
             // Not even a perfect fit of this rank, or of a higher one, would win.
-            let perfect = 2.0 * pairs * FLOOR.ln() + parameters(j) * pairs.ln();
+            let perfect = 2.0 * pairs * ln(FLOOR) + parameters(j) * ln(pairs);
             if perfect >= least || !fit.grow(CLIP * scale) {
                 break;
             }
@@ -121,7 +122,7 @@ fn best(fit: &mut Fit, m: &[f64], most: usize, observations: f64) -> usize {
         }
         let left = (pairs - share * parameters(j)).max(1.0);
         let variance = fit.mean_square(CLIP * scale) * pairs / left + noise;
-        let criterion = pairs * variance.ln() + parameters(j) * pairs.ln();
+        let criterion = pairs * ln(variance) + parameters(j) * ln(pairs);
         if criterion < least {
             (least, k) = (criterion, j);
         }

@@ -18,6 +18,8 @@ mod vector;
 mod widths;
 
 pub(crate) use isa::Isa;
+#[cfg(all(target_arch = "x86_64", feature = "avx512"))]
+pub(crate) use isa::narrow;
 pub(crate) use vector::{Fixed, Real, Runs, RunsMut, Vector, Vectors};
 
 /// Asks for the cache line of a value that will be read soon.

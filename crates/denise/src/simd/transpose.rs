@@ -49,65 +49,99 @@ pub(super) fn to_runs<V: Vector>(columns: [V; 4], runs: &mut impl RunsMut<V::Sca
     }
 }
 
-/// [`Vector::from_runs`] for vectors of four.
+/// [`Vector::from_runs`] for vectors of four, whose first lane is lane `first` of the runs.
 #[inline(always)]
-pub(super) fn from_four_runs<V, F: Real>(simd: V::Token, runs: &impl Runs<F>, row: usize) -> [V; 4]
+pub(super) fn from_four_runs<V, F: Real>(
+    simd: V::Token,
+    runs: &impl Runs<F>,
+    first: usize,
+    row: usize,
+) -> [V; 4]
 where
     V: Vector<Scalar = F, Square = [V; 4]> + SimdBase<V::Token, Array = [F; 4]>,
 {
     let mut rows = [V::splat(simd, F::ZERO); 4];
     for l in 0..4 {
-        rows[l] = V::load_array_ref(simd, runs.run(l, row));
+        rows[l] = V::load_array_ref(simd, runs.run(first + l, row));
     }
     V::transpose(simd, rows)
 }
 
-/// [`Vector::to_runs`] for vectors of four.
+/// [`Vector::to_runs`] for vectors of four, likewise.
 #[inline(always)]
 pub(super) fn to_four_runs<V, F: Real>(
     simd: V::Token,
     columns: [V; 4],
     runs: &mut impl RunsMut<F>,
+    first: usize,
     row: usize,
 ) where
     V: Vector<Scalar = F, Square = [V; 4]> + SimdBase<V::Token, Array = [F; 4]>,
 {
     let rows = V::transpose(simd, columns);
     for l in 0..4 {
-        rows[l].store_array(runs.run_mut(l, row));
+        rows[l].store_array(runs.run_mut(first + l, row));
     }
 }
 
-/// [`Vector::from_runs`] for eight `f32`: lanes l and l + 4 share a vector on the way, whose halves are transposed
-/// side by side.
+/// [`Vector::from_runs`] for eight `f32` from lane `first` on: lanes l and l + 4 share a vector on the way, whose
+/// halves are transposed side by side.
 #[inline(always)]
 pub(super) fn from_eight_runs<S: Simd>(
     simd: S,
     runs: &impl Runs<f32>,
+    first: usize,
     row: usize,
 ) -> [f32x8<S>; 4] {
     let mut rows = [f32x8::splat(simd, 0.0); 4];
     for l in 0..4 {
-        let low = f32x4::load_array_ref(simd, runs.run(l, row));
-        rows[l] = low.combine(f32x4::load_array_ref(simd, runs.run(l + 4, row)));
+        let low = f32x4::load_array_ref(simd, runs.run(first + l, row));
+        rows[l] = low.combine(f32x4::load_array_ref(simd, runs.run(first + l + 4, row)));
     }
     halves(simd, rows)
 }
 
-/// [`Vector::to_runs`] for eight `f32`.
+/// [`Vector::to_runs`] for eight `f32`, likewise.
 #[inline(always)]
 pub(super) fn to_eight_runs<S: Simd>(
     simd: S,
     columns: [f32x8<S>; 4],
     runs: &mut impl RunsMut<f32>,
+    first: usize,
     row: usize,
 ) {
     let rows = halves(simd, columns);
     for l in 0..4 {
         let (low, high) = rows[l].split();
-        low.store_array(runs.run_mut(l, row));
-        high.store_array(runs.run_mut(l + 4, row));
+        low.store_array(runs.run_mut(first + l, row));
+        high.store_array(runs.run_mut(first + l + 4, row));
     }
+}
+
+/// [`Vector::from_runs`] for the widest vectors: both halves as vectors of their own.
+#[inline(always)]
+pub(super) fn from_halves<S: Simd, H: SimdCombine<S>>(
+    low: [H; 4],
+    high: [H; 4],
+) -> [H::Combined; 4] {
+    let mut columns = [low[0].combine(high[0]); 4];
+    for c in 1..4 {
+        columns[c] = low[c].combine(high[c]);
+    }
+    columns
+}
+
+/// The halves of the widest vectors, for [`Vector::to_runs`].
+#[inline(always)]
+pub(super) fn to_halves<S: Simd, V: SimdSplit<S>>(
+    columns: [V; 4],
+) -> ([V::Split; 4], [V::Split; 4]) {
+    let (low, high) = columns[0].split();
+    let (mut lows, mut highs) = ([low; 4], [high; 4]);
+    for c in 1..4 {
+        (lows[c], highs[c]) = columns[c].split();
+    }
+    (lows, highs)
 }
 
 /// Transposes the 4×4 blocks in the lower and in the upper halves of four vectors.

@@ -13,6 +13,9 @@ pub(crate) trait Real:
     /// Its vectors on AVX2.
     #[cfg(target_arch = "x86_64")]
     type Avx2: Vector<Token = fearless_simd::Avx2, Scalar = Self>;
+    /// Its vectors on AVX-512.
+    #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
+    type Avx512: Vector<Token = fearless_simd::Avx512, Scalar = Self>;
 
     /// Zero.
     const ZERO: Self;

@@ -3,12 +3,14 @@
 use super::isa::Baseline;
 use super::transpose;
 use super::vector::{Real, Runs, RunsMut, Vector};
-use fearless_simd::{Simd, f32x4, f32x8, f64x2, f64x4};
+use fearless_simd::{Simd, f32x4, f32x8, f32x16, f64x2, f64x4, f64x8};
 
 impl Real for f32 {
     type Portable = f32x4<Baseline>;
     #[cfg(target_arch = "x86_64")]
     type Avx2 = f32x8<fearless_simd::Avx2>;
+    #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
+    type Avx512 = f32x16<fearless_simd::Avx512>;
 
     const ZERO: Self = 0.0;
     const ONE: Self = 1.0;
@@ -35,6 +37,8 @@ impl Real for f64 {
     type Portable = f64x2<Baseline>;
     #[cfg(target_arch = "x86_64")]
     type Avx2 = f64x4<fearless_simd::Avx2>;
+    #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
+    type Avx512 = f64x8<fearless_simd::Avx512>;
 
     const ZERO: Self = 0.0;
     const ONE: Self = 1.0;
@@ -90,12 +94,12 @@ impl<S: Simd> Vector for f32x4<S> {
 
     #[inline(always)]
     fn from_runs(simd: S, runs: &impl Runs<f32>, row: usize) -> [Self; 4] {
-        transpose::from_four_runs(simd, runs, row)
+        transpose::from_four_runs(simd, runs, 0, row)
     }
 
     #[inline(always)]
     fn to_runs(simd: S, columns: [Self; 4], runs: &mut impl RunsMut<f32>, row: usize) {
-        transpose::to_four_runs(simd, columns, runs, row);
+        transpose::to_four_runs(simd, columns, runs, 0, row);
     }
 }
 
@@ -111,12 +115,12 @@ impl<S: Simd> Vector for f64x4<S> {
 
     #[inline(always)]
     fn from_runs(simd: S, runs: &impl Runs<f64>, row: usize) -> [Self; 4] {
-        transpose::from_four_runs(simd, runs, row)
+        transpose::from_four_runs(simd, runs, 0, row)
     }
 
     #[inline(always)]
     fn to_runs(simd: S, columns: [Self; 4], runs: &mut impl RunsMut<f64>, row: usize) {
-        transpose::to_four_runs(simd, columns, runs, row);
+        transpose::to_four_runs(simd, columns, runs, 0, row);
     }
 }
 
@@ -132,50 +136,61 @@ impl<S: Simd> Vector for f32x8<S> {
 
     #[inline(always)]
     fn from_runs(simd: S, runs: &impl Runs<f32>, row: usize) -> [Self; 4] {
-        transpose::from_eight_runs(simd, runs, row)
+        transpose::from_eight_runs(simd, runs, 0, row)
     }
 
     #[inline(always)]
     fn to_runs(simd: S, columns: [Self; 4], runs: &mut impl RunsMut<f32>, row: usize) {
-        transpose::to_eight_runs(simd, columns, runs, row);
+        transpose::to_eight_runs(simd, columns, runs, 0, row);
     }
 }
 
-/// The widths of AVX-512, on which tests run the kernels.
-#[cfg(test)]
-impl<S: Simd> Vector for fearless_simd::f64x8<S> {
+impl<S: Simd> Vector for f64x8<S> {
     type Token = S;
     type Scalar = f64;
     type Square = [Self; 8];
 
+    #[inline(always)]
     fn transpose(_: S, rows: [Self; 8]) -> [Self; 8] {
         transpose::by_shuffles::<Self>(rows)
     }
 
+    #[inline(always)]
     fn from_runs(simd: S, runs: &impl Runs<f64>, row: usize) -> [Self; 4] {
-        transpose::from_runs(simd, runs, row)
+        let low: [f64x4<S>; 4] = transpose::from_four_runs(simd, runs, 0, row);
+        let high = transpose::from_four_runs(simd, runs, 4, row);
+        transpose::from_halves(low, high)
     }
 
-    fn to_runs(_: S, columns: [Self; 4], runs: &mut impl RunsMut<f64>, row: usize) {
-        transpose::to_runs(columns, runs, row);
+    #[inline(always)]
+    fn to_runs(simd: S, columns: [Self; 4], runs: &mut impl RunsMut<f64>, row: usize) {
+        let (low, high) = transpose::to_halves(columns);
+        transpose::to_four_runs(simd, low, runs, 0, row);
+        transpose::to_four_runs(simd, high, runs, 4, row);
     }
 }
 
-#[cfg(test)]
-impl<S: Simd> Vector for fearless_simd::f32x16<S> {
+impl<S: Simd> Vector for f32x16<S> {
     type Token = S;
     type Scalar = f32;
     type Square = [Self; 16];
 
+    #[inline(always)]
     fn transpose(_: S, rows: [Self; 16]) -> [Self; 16] {
         transpose::by_shuffles::<Self>(rows)
     }
 
+    #[inline(always)]
     fn from_runs(simd: S, runs: &impl Runs<f32>, row: usize) -> [Self; 4] {
-        transpose::from_runs(simd, runs, row)
+        let low: [f32x8<S>; 4] = transpose::from_eight_runs(simd, runs, 0, row);
+        let high = transpose::from_eight_runs(simd, runs, 8, row);
+        transpose::from_halves(low, high)
     }
 
-    fn to_runs(_: S, columns: [Self; 4], runs: &mut impl RunsMut<f32>, row: usize) {
-        transpose::to_runs(columns, runs, row);
+    #[inline(always)]
+    fn to_runs(simd: S, columns: [Self; 4], runs: &mut impl RunsMut<f32>, row: usize) {
+        let (low, high) = transpose::to_halves(columns);
+        transpose::to_eight_runs(simd, low, runs, 0, row);
+        transpose::to_eight_runs(simd, high, runs, 8, row);
     }
 }

@@ -171,6 +171,17 @@ impl Estimate {
                     _ => self.advance_uneven(m),
                 },
             ),
+            #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
+            Isa::Avx512(simd) => Vectors::<<f64 as Real>::Avx512>::new(simd).vectorize(
+                #[inline(always)]
+                || match self.width {
+                    16 => self.advance::<16>(m),
+                    1 => self.advance::<1>(m),
+                    #[cfg(test)]
+                    4 => self.advance::<4>(m),
+                    _ => self.advance_uneven(m),
+                },
+            ),
         }
         for ticks in &mut self.ticks {
             *ticks = ticks.saturating_add(1);

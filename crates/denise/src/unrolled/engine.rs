@@ -1,26 +1,25 @@
-//! Walks through a batch: chooses the shape of the kernel for each group of matrices, brings M to unit
-//! scale, runs the network, and writes what was asked for.
+//! Walks through a batch, and chooses the shape of the kernel for each group of matrices.
+
+mod group;
 
 use super::DIRECTION;
 use super::buffers::{Buffers, Workspace, width};
-use super::canonical::canonical;
-use super::forward::{Weights, forward, forward_careful};
+use super::forward::Weights;
 use super::lanes::Lanes;
 use super::layers::{Curvature, Layer, Stages};
-use super::missing::{self, Holes};
 use super::omega::omega;
-use super::rank::by_rank_to;
-use super::report::report;
-use super::scale::Scale;
-use super::shape::{Layout, Shape};
+use super::shape::Layout;
 use super::single::Single;
-use super::{Bounds, bounds, units};
-use crate::batch::{Batch, Outputs, Report};
+use super::{Bounds, bounds};
+use crate::batch::Batch;
 use crate::checksum::checksum;
+#[cfg(all(target_arch = "x86_64", feature = "avx512"))]
+use crate::simd::narrow;
 use crate::simd::{Isa, Real, Vector, Vectors};
 use crate::status::{Error, Status};
 use crate::team::Team;
 use core::ffi::CStr;
+pub(super) use group::Ready;
 
 /// Above this the lanes shape no longer fits the second-level cache, and the single shape, which needs
 /// less memory and wastes few lanes on large matrices, takes over.
@@ -103,6 +102,11 @@ impl<F: Real> Engine<F> {
             Isa::Portable(simd) => self.workspace_len_for(Vectors::<F::Portable>::new(simd)),
             #[cfg(target_arch = "x86_64")]
             Isa::Avx2(simd) => self.workspace_len_for(Vectors::<F::Avx2>::new(simd)),
+            #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
+            Isa::Avx512(simd) => {
+                let rest = self.workspace_len_for(Vectors::<F::Avx2>::new(narrow(simd)));
+                rest.max(self.workspace_len_for(Vectors::<F::Avx512>::new(simd)))
+            }
         };
         len * size_of::<F>()
     }
@@ -116,6 +120,8 @@ impl<F: Real> Engine<F> {
             Isa::Portable(simd) => width(self, Vectors::<F::Portable>::new(simd)),
             #[cfg(target_arch = "x86_64")]
             Isa::Avx2(simd) => width(self, Vectors::<F::Avx2>::new(simd)),
+            #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
+            Isa::Avx512(simd) => width(self, Vectors::<F::Avx512>::new(simd)),
         }
     }
 
@@ -210,6 +216,33 @@ impl<F: Real> Engine<F> {
                 let vectors = Vectors::<F::Avx2>::new(simd);
                 self.walk(vectors, team, workspace, batch, shapes)
             }
+            #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
+            Isa::Avx512(simd) => {
+                let vectors = Vectors::<F::Avx512>::new(simd);
+                let mut rest = batch;
+                let full = rest.take(self.wide(vectors, rest.count, shapes));
+                let full = self.walk(vectors, team, workspace, full, shapes);
+                let vectors = Vectors::<F::Avx2>::new(narrow(simd));
+                full.and(self.walk(vectors, team, workspace, rest, shapes))
+            }
+        }
+    }
+
+    /// Of so many matrices, those that are worth the widest vectors: all but the last few, if these fill no more than half
+    /// of them but enough of narrower ones.
+    #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
+    fn wide<V: Vector<Scalar = F>>(
+        &self,
+        vectors: Vectors<V>,
+        count: usize,
+        shapes: Shapes,
+    ) -> usize {
+        let rest = count % V::W;
+        let few = rest >= V::W / 4 && rest <= V::W / 2;
+        if few && shapes == Shapes::Both && self.lanes_fit(vectors) {
+            count - rest
+        } else {
+            count
         }
     }
 
@@ -290,39 +323,6 @@ impl<F: Real> Engine<F> {
         result
     }
 
-    /// Decomposes the matrices that the shape takes at once; whether all were finite.
-    #[inline(always)]
-    fn group<V: Vector<Scalar = F>>(
-        &self,
-        shape: impl Shape<V>,
-        memory: &mut [V::Array],
-        mut group: Batch<'_, F>,
-    ) -> bool {
-        let weights = self.weights();
-        let mut buffers = Buffers::carve(memory, shape, self.k, self.missing);
-        shape.pack(group.source(), buffers.raw);
-        let ready = self.prepare(shape, self.missing, &mut buffers);
-        let all_finite = ready.scale.finite(group.count);
-        // Looked for before S takes the place of M.
-        let first_bad = (!all_finite).then(|| find_bad(&group, self.missing));
-        let unsettled = if self.careful {
-            forward_careful(shape, weights, ready.holes, &mut buffers)
-        } else {
-            let told = group.out.reports.is_some();
-            forward(shape, weights, ready.holes, told, &mut buffers)
-        };
-        self.finish(shape, &ready, unsettled, &mut buffers, &mut group.out);
-        if let Some(u) = &mut group.out.u {
-            for u in u.chunks_exact_mut(self.n * self.k) {
-                canonical(self.k, u);
-            }
-        }
-        if let Some(first_bad) = first_bad {
-            mark_bad(&mut group, first_bad);
-        }
-        all_finite
-    }
-
     /// What a forward pass needs beside the matrices.
     pub(super) fn weights(&self) -> Weights<'_, F> {
         Weights {
@@ -332,157 +332,6 @@ impl<F: Real> Engine<F> {
             layers: &self.layers,
             mend: &self.mend,
             follow: &self.follow,
-        }
-    }
-
-    /// From M in `buffers.raw` to what the network sees, in `buffers.m`. NaN is an entry that is not known, if they may
-    /// be `missing`.
-    #[inline(never)]
-    pub(super) fn prepare<V: Vector<Scalar = F>>(
-        &self,
-        shape: impl Shape<V>,
-        missing: bool,
-        buffers: &mut Buffers<'_, V>,
-    ) -> Ready<V> {
-        let vectors = shape.vectors();
-        vectors.vectorize(
-            #[inline(always)]
-            || {
-                let ones = self.weights().ones(shape);
-                let mut scale = Scale::of(shape, buffers.raw, buffers.sums);
-                let mut holes = None;
-                if missing && !scale.finite(V::W) {
-                    let found = Holes::find(shape, ones, buffers);
-                    let share = found.share_of_variances(shape);
-                    scale = Scale::of_known(shape, buffers.m, share, buffers.sums);
-                    holes = Some(found);
-                }
-                normal(shape, &scale, holes, buffers);
-                if let Some(found) = holes {
-                    holes = Some(missing::leave_out(shape, ones, found, buffers));
-                } else {
-                    let share = vectors.number(1.0 / self.n as f64);
-                    for x in buffers.shares.iter_mut() {
-                        share.store_array(x);
-                    }
-                }
-                let mut unit = vectors.one();
-                if self.correlation {
-                    unit = units::standardise(shape, holes.is_some(), buffers);
-                }
-                Ready { scale, holes, unit }
-            },
-        )
-    }
-
-    /// From U of what the network saw, in `buffers.u`, to what is asked for. Columns of U are as the network has them.
-    #[inline(never)]
-    pub(super) fn finish<V: Vector<Scalar = F>>(
-        &self,
-        shape: impl Shape<V>,
-        ready: &Ready<V>,
-        unsettled: V,
-        buffers: &mut Buffers<'_, V>,
-        out: &mut Outputs<'_, F>,
-    ) {
-        let vectors = shape.vectors();
-        vectors.vectorize(
-            #[inline(always)]
-            || self.finish_there(shape, ready, unsettled, buffers, out),
-        );
-    }
-
-    /// [`Engine::finish`], to be inlined where the instruction set is enabled.
-    #[inline(always)]
-    fn finish_there<V: Vector<Scalar = F>>(
-        &self,
-        shape: impl Shape<V>,
-        ready: &Ready<V>,
-        unsettled: V,
-        buffers: &mut Buffers<'_, V>,
-        out: &mut Outputs<'_, F>,
-    ) {
-        let (k, vectors) = (self.k, shape.vectors());
-        let Ready { scale, holes, unit } = ready;
-        if self.correlation {
-            units::restore(shape, k, *unit, scale, holes.is_some(), buffers);
-        }
-        if let Some(u) = &mut out.u {
-            let root = scale.s.sqrt();
-            for (v, u) in buffers.v.iter_mut().zip(buffers.u.iter()) {
-                (vectors.load(u) * root).store_array(v);
-            }
-            shape.unpack_rows(k, buffers.v, u);
-        }
-        if out.l.is_none() && out.s.is_none() && out.reports.is_none() {
-            return;
-        }
-        let Buffers { raw, w, c, u, .. } = &mut *buffers;
-        by_rank_to::<3, V>(
-            vectors,
-            k,
-            #[inline(always)]
-            |k| shape.split(k, scale.s, raw, u, w, c),
-        );
-        if let Some(l) = &mut out.l {
-            shape.unpack(w, l);
-        }
-        if let Some(reports) = &mut out.reports {
-            if holes.is_some() {
-                missing::replace(vectors, buffers.raw, F::ZERO, buffers.c);
-            }
-            report(shape, scale, unsettled, *holes, buffers, reports);
-        }
-        if let Some(s) = &mut out.s {
-            if holes.is_some() {
-                missing::replace(vectors, buffers.raw, F::NAN, buffers.c);
-            }
-            shape.unpack(buffers.c, s);
-        }
-    }
-}
-
-/// A group whose matrices are ready for the network.
-pub(super) struct Ready<V> {
-    pub(super) scale: Scale<V>,
-    pub(super) holes: Option<Holes<V>>,
-    /// The scale of the correlation matrices, if those are split.
-    unit: V,
-}
-
-/// M̂ in `buffers.m`, from M.
-#[inline(always)]
-fn normal<V: Vector>(
-    shape: impl Shape<V>,
-    scale: &Scale<V>,
-    holes: Option<Holes<V>>,
-    buffers: &mut Buffers<'_, V>,
-) {
-    match holes {
-        None => scale.apply(shape.vectors(), buffers.raw, buffers.m),
-        Some(_) => scale.apply_known(shape.vectors(), buffers.raw, buffers.m),
-    }
-}
-
-/// Where each matrix has its first entry that is infinite, or NaN unless that may be `missing`.
-#[cold]
-#[inline(never)]
-fn find_bad<F: Real>(group: &Batch<'_, F>, missing: bool) -> [u32; WIDEST] {
-    core::array::from_fn(|i| {
-        if i < group.count {
-            group.first_bad(i, missing)
-        } else {
-            Report::NONE
-        }
-    })
-}
-
-#[cold]
-#[inline(never)]
-fn mark_bad<F: Real>(group: &mut Batch<'_, F>, first_bad: [u32; WIDEST]) {
-    for (i, first_bad) in first_bad.into_iter().enumerate() {
-        if first_bad != Report::NONE {
-            group.mark_not_finite(i, first_bad);
         }
     }
 }
@@ -502,6 +351,8 @@ pub(crate) fn kernel(isa: Isa) -> &'static CStr {
         Isa::Portable(_) => c"unrolled portable",
         #[cfg(target_arch = "x86_64")]
         Isa::Avx2(_) => c"unrolled avx2",
+        #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
+        Isa::Avx512(_) => c"unrolled avx512",
     }
 }
 

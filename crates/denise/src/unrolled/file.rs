@@ -96,13 +96,13 @@ impl File {
 }
 
 /// The `denise.layers` of models/default.onnx.
-const BUILTIN: &str = include_str!("../../../../models/default.layers").trim_ascii_end();
+const BUILTIN: &str = include_str!("../../models/default.layers").trim_ascii_end();
 /// The `denise.layers` of models/fast.onnx.
-const FAST: &str = include_str!("../../../../models/fast.layers").trim_ascii_end();
+const FAST: &str = include_str!("../../models/fast.layers").trim_ascii_end();
 /// The `denise.mend` of the former, which both have.
-const BUILTIN_MEND: &str = include_str!("../../../../models/default.mend").trim_ascii_end();
+const BUILTIN_MEND: &str = include_str!("../../models/default.mend").trim_ascii_end();
 /// And its `denise.follow`.
-const BUILTIN_FOLLOW: &str = include_str!("../../../../models/default.follow").trim_ascii_end();
+const BUILTIN_FOLLOW: &str = include_str!("../../models/default.follow").trim_ascii_end();
 
 fn read(bytes: &[u8]) -> Result<File, Error> {
     let metadata = Metadata::find(bytes)?;

@@ -54,6 +54,10 @@ impl<F: Real> Engine<F> {
             Isa::Avx2(simd) => {
                 self.follow_on(Vectors::<F::Avx2>::new(simd), workspace, tables, tick);
             }
+            #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
+            Isa::Avx512(simd) => {
+                self.follow_on(Vectors::<F::Avx512>::new(simd), workspace, tables, tick);
+            }
         }
     }
 

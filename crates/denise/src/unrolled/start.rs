@@ -3,7 +3,7 @@
 use super::balance::clip;
 use super::buffers::{Buffers, width};
 use super::missing::Holes;
-use super::rank::by_one;
+use super::rank::by_width;
 use super::rows;
 use super::shape::Shape;
 use super::{Bounds, RMS_LIMIT, SPREAD};
@@ -130,7 +130,7 @@ fn orthonormalise<V: Vector>(
     least: &mut [V::Array],
 ) {
     let vectors = shape.vectors();
-    by_one::<5, V>(
+    by_width(
         vectors,
         width,
         #[inline(always)]
@@ -230,7 +230,8 @@ fn interval<V: Vector>(
     // Of how many there are beside those of Q.
     let left = |assets: f64| (assets - width as f64).max(1.0);
     let share = |assets: f64| 1.0 / left(assets);
-    let spread = |assets: f64| SPREAD.mul_add(-5.0 / left(assets), SPREAD).max(0.0);
+    // A power of two, so the product is exact, and need not be fused: some systems have no good way to do that.
+    let spread = |assets: f64| (SPREAD * (-5.0 / left(assets)) + SPREAD).max(0.0);
     let (share, spread) = match holes {
         None => {
             let n = shape.n() as f64;

@@ -19,13 +19,6 @@ const ACTIVATIONS: [Activation; 7] = [
 
 const FORMATS: [Format; 3] = [Format::Single, Format::Half, Format::Byte];
 
-fn isas() -> Vec<Isa> {
-    [Some(Isa::portable()), Isa::avx2()]
-        .into_iter()
-        .flatten()
-        .collect()
-}
-
 #[derive(PartialEq, Debug)]
 struct Results<F> {
     u: Vec<F>,
@@ -102,7 +95,7 @@ fn bound(network: &Network, m: &[f64], unit: f64) -> f64 {
 #[test]
 fn kernels_agree_with_the_reference() {
     let unit = f64::from(f32::EPSILON) / 2.0;
-    for isa in isas() {
+    for isa in Isa::all() {
         for activation in ACTIVATIONS {
             for hidden in [&[][..], &[1], &[15, 16], &[17, 33], &[49, 97], &[130]] {
                 let network = network(6, 2, hidden, activation);
@@ -138,7 +131,7 @@ fn kernels_agree_with_the_reference() {
 
 #[test]
 fn results_do_not_depend_on_the_batch() {
-    for isa in isas() {
+    for isa in Isa::all() {
         for format in FORMATS {
             for activation in [
                 Activation::Relu,
@@ -178,7 +171,7 @@ fn results_do_not_depend_on_the_threads() {
     // Layers that are shared, in pieces that do not come out even, and one that is too small for it.
     let network = network(8, 3, &[1500, 400, 30], Activation::Relu);
     let m = to_f32(&matrices(8, 3, 70, 3));
-    for isa in isas() {
+    for isa in Isa::all() {
         for format in FORMATS {
             let engine = Engine::new(&network, format).unwrap();
             let alone = run(isa, &engine, &m);
@@ -202,7 +195,10 @@ fn instruction_sets_agree() {
     let m = to_f32(&matrices(20, 3, 30, 11));
     for format in FORMATS {
         let engine = Engine::new(&network, format).unwrap();
-        let results: Vec<_> = isas().iter().map(|&isa| run(isa, &engine, &m)).collect();
+        let results: Vec<_> = Isa::all()
+            .iter()
+            .map(|&isa| run(isa, &engine, &m))
+            .collect();
         let largest = results[0].u.iter().fold(0.0_f32, |a, x| a.max(x.abs()));
         for other in &results {
             for (a, b) in results[0].u.iter().zip(&other.u) {
@@ -212,10 +208,39 @@ fn instruction_sets_agree() {
     }
 }
 
+/// Both fuse multiply and add. Widths at which the last group, block or vector is not full; counts with and without
+/// tiles.
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn avx2_and_avx512_agree_to_the_bit() {
+    let (Some(avx2), Some(avx512)) = (Isa::avx2(), Isa::avx512()) else {
+        return;
+    };
+    for activation in ACTIVATIONS {
+        for hidden in [&[1][..], &[16, 30], &[60], &[90], &[130]] {
+            let network = network(8, 2, hidden, activation);
+            for format in FORMATS {
+                let engine = Engine::new(&network, format).unwrap();
+                for count in [1, 5, 13] {
+                    let m = to_f32(&matrices(8, 2, count, 5));
+                    let [narrow, wide] = [avx2, avx512].map(|isa| run(isa, &engine, &m));
+                    assert_eq!(narrow, wide, "{activation:?} {hidden:?} {format:?} {count}");
+                    assert_eq!(bits(&narrow.u), bits(&wide.u));
+                }
+            }
+        }
+    }
+    println!(
+        "compared: {:?} and {:?}",
+        kernel(avx2, Format::Single),
+        kernel(avx512, Format::Single)
+    );
+}
+
 #[test]
 fn activations_are_accurate() {
     // One layer that hands the diagonal entry through to the activation.
-    for isa in isas() {
+    for isa in Isa::all() {
         for activation in ACTIVATIONS {
             let mut weights = vec![0.0; 6];
             weights[0] = 1.0;
@@ -252,7 +277,7 @@ fn activations_are_accurate() {
 
 #[test]
 fn finite_input_gives_finite_output() {
-    for isa in isas() {
+    for isa in Isa::all() {
         for activation in ACTIVATIONS {
             for format in FORMATS {
                 for gain in [1.0_f32, 1e10, 1e37, 1e-30] {
@@ -304,7 +329,7 @@ fn finite_input_gives_finite_output() {
 fn a_matrix_that_is_not_finite_stays_alone() {
     let network = network(6, 2, &[40], Activation::Relu);
     let engine = Engine::new(&network, Format::Single).unwrap();
-    for isa in isas() {
+    for isa in Isa::all() {
         for count in [1, 5, 14] {
             let clean = to_f32(&matrices(6, 2, count, 9));
             let want = run(isa, &engine, &clean);
@@ -434,7 +459,7 @@ fn rounded_weights_lose_little_whatever_their_size() {
             .weights
             .iter_mut()
             .for_each(|w| *w = (*w / gain).clamp(f32::MIN, f32::MAX));
-        for isa in isas() {
+        for isa in Isa::all() {
             let [exact, half, byte] =
                 FORMATS.map(|format| run(isa, &Engine::new(&network, format).unwrap(), &m).u);
             let norm = |x: &[f32]| {
@@ -469,7 +494,7 @@ fn what_a_format_can_say_is_exact() {
         layer.bias[3] = 5.0;
     }
     let m: Vec<f32> = (0..36 * 3).map(|i| (i % 5) as f32).collect();
-    for isa in isas() {
+    for isa in Isa::all() {
         let [single, half, byte] =
             FORMATS.map(|format| run(isa, &Engine::new(&network, format).unwrap(), &m));
         assert_eq!(single.u[3], 5.0);

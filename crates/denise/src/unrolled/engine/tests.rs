@@ -1,7 +1,8 @@
 //! Kernels against the reference, against each other, and at every width.
 
 use super::*;
-use crate::batch::Outputs;
+use crate::batch::{Outputs, Report};
+use crate::unrolled::canonical::canonical;
 use crate::unrolled::{Stages, builtin, reference};
 use denise_data::matrices::covariance;
 use denise_data::random::Random;
@@ -87,13 +88,6 @@ fn in_units(n: usize, m: &[f64]) -> Vec<f64> {
         .collect()
 }
 
-fn isas() -> Vec<Isa> {
-    [Some(Isa::portable()), Isa::avx2()]
-        .into_iter()
-        .flatten()
-        .collect()
-}
-
 const SIZES: [(usize, usize); 12] = [
     (2, 1),
     (3, 2),
@@ -128,7 +122,7 @@ fn unsettled(m: &[f64], n: usize, k: usize) -> f64 {
 /// To 1e-8, as promised: with 34 directions in 41 dimensions some are nearly parallel, and roundings grow.
 #[test]
 fn f64_kernels_match_the_reference() {
-    for isa in isas() {
+    for isa in Isa::all() {
         for shapes in [Shapes::Lanes, Shapes::Single] {
             for (n, k) in SIZES {
                 let m = matrix(n, k, n as u64);
@@ -182,7 +176,7 @@ fn f64_kernels_match_the_reference() {
 
 #[test]
 fn correlations_match_the_reference_in_any_units() {
-    for isa in isas() {
+    for isa in Isa::all() {
         for shapes in [Shapes::Lanes, Shapes::Single] {
             for (n, k) in SIZES {
                 // With as many columns as assets are left, nothing decides between many L.
@@ -231,7 +225,7 @@ fn correlations_match_the_reference_in_any_units() {
 
 #[test]
 fn f32_kernels_match_the_reference() {
-    for isa in isas() {
+    for isa in Isa::all() {
         for shapes in [Shapes::Lanes, Shapes::Single] {
             for (n, k) in [(2, 1), (5, 2), (9, 3), (20, 3), (33, 4), (50, 5)] {
                 let m = matrix(n, k, 7);
@@ -256,7 +250,7 @@ fn f32_kernels_match_the_reference() {
 #[test]
 fn both_shapes_agree_to_the_bit() {
     fn check<F: Real>() {
-        for isa in isas() {
+        for isa in Isa::all() {
             for (n, k) in SIZES {
                 let m: Vec<F> = (0..19)
                     .flat_map(|seed| matrix(n, k, seed))
@@ -299,6 +293,43 @@ fn at_width<V: Vector>(
     })
 }
 
+/// Both fuse multiply and add, so results are the same in every shape. The counts leave every kind of rest.
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn avx2_and_avx512_agree_to_the_bit() {
+    fn check<F: Real>(avx2: Isa, avx512: Isa) {
+        for (n, k) in SIZES {
+            // An emulator takes minutes for the large ones.
+            let counts = if n * k > 100 {
+                &[1, 6][..]
+            } else {
+                &[1, 6, 19]
+            };
+            for &count in counts {
+                let m: Vec<F> = (0..count)
+                    .flat_map(|seed| matrix(n, k, seed))
+                    .map(F::from_f64)
+                    .collect();
+                let narrow = on(avx2, Shapes::Both, n, k, &m);
+                for shapes in [Shapes::Both, Shapes::Lanes, Shapes::Single] {
+                    let wide = on(avx512, shapes, n, k, &m);
+                    let case = format!("{shapes:?} n = {n}, k = {k}, {count} matrices");
+                    assert_eq!(narrow.u, wide.u, "{case}");
+                    assert_eq!(narrow.l, wide.l, "{case}");
+                    assert_eq!(narrow.s, wide.s, "{case}");
+                    assert_eq!(narrow.reports, wide.reports, "{case}");
+                }
+            }
+        }
+    }
+    let (Some(avx2), Some(avx512)) = (Isa::avx2(), Isa::avx512()) else {
+        return;
+    };
+    check::<f32>(avx2, avx512);
+    check::<f64>(avx2, avx512);
+    println!("compared: {:?} and {:?}", kernel(avx2), kernel(avx512));
+}
+
 /// The widths of AVX-512, from the same source, on vectors made of narrower ones.
 #[test]
 #[cfg_attr(not(target_arch = "x86_64"), allow(irrefutable_let_patterns))]
@@ -331,7 +362,7 @@ fn every_width_gives_the_same_bits() {
 fn scaling_is_exact_up_to_the_largest_numbers() {
     let (n, k) = (20, 3);
     let m: Vec<f32> = matrix(n, k, 5).iter().map(|&x| x as f32).collect();
-    for isa in isas() {
+    for isa in Isa::all() {
         for shapes in [Shapes::Lanes, Shapes::Single] {
             let plain = on(isa, shapes, n, k, &m);
             for power in [-110, -60, 60, 110, 116, 117, 118, 119, 120, 121] {
@@ -361,7 +392,7 @@ fn with_outliers(n: usize, k: usize, seed: u64) -> Vec<f64> {
 
 #[test]
 fn careful_kernels_match_the_reference() {
-    for isa in isas() {
+    for isa in Isa::all() {
         for shapes in [Shapes::Lanes, Shapes::Single] {
             for (n, k) in [(5, 1), (8, 2), (20, 3), (33, 4)] {
                 for m in [matrix(n, k, 1), with_outliers(n, k, 2)] {
@@ -397,7 +428,7 @@ fn matrices_with_nothing_off_the_diagonal_are_split() {
             let want = reference::decompose(&whole, k, &builtin());
             assert!(want.l.iter().all(|x| x.is_finite()), "{n} {k}");
             let m: Vec<f32> = whole.iter().map(|&x| x as f32).collect();
-            for isa in isas() {
+            for isa in Isa::all() {
                 for shapes in [Shapes::Lanes, Shapes::Single] {
                     let got = on(isa, shapes, n, k, &m);
                     assert!(got.l.iter().all(|x| x.is_finite()), "{n} {k} {shapes:?}");
@@ -417,7 +448,7 @@ fn rows_of_any_size_are_balanced() {
         let m: Vec<f32> = (0..n * n)
             .map(|at| (plain[at] * unit(at / n) * unit(at % n)) as f32)
             .collect();
-        for isa in isas() {
+        for isa in Isa::all() {
             for shapes in [Shapes::Lanes, Shapes::Single] {
                 let got = on(isa, shapes, n, k, &m);
                 for (at, &l) in got.l.iter().enumerate() {

@@ -1,6 +1,6 @@
 //! The residual of one block after the other, its weights, and what they add to A and b of its rows and columns.
 
-use super::tile::add_both;
+use super::tile::add_row;
 use super::{ENTRIES, Lanes, SIDE};
 use crate::simd::{Fixed, Real, Vector, Vectors};
 use crate::unrolled::rank::by_many_ranks;
@@ -61,10 +61,11 @@ impl<V: Vector> Lanes<V> {
             trust[n..].fill(V::Array::filled(V::Scalar::ONE));
         }
         let blocks = m.as_chunks::<ENTRIES>().0;
-        // Only one block of w and c is alive at a time.
-        let (Some(w), Some(c)) = (w.first_chunk_mut(), c.first_chunk_mut()) else {
-            return;
-        };
+        // Only one row of blocks of w and c is alive at a time.
+        let (w, c) = (
+            w.as_chunks_mut::<ENTRIES>().0,
+            c.as_chunks_mut::<ENTRIES>().0,
+        );
         for i in 0..n.div_ceil(SIDE) {
             let size = SIDE.min(n - i * SIDE);
             for j in 0..=i {
@@ -74,8 +75,8 @@ impl<V: Vector> Lanes<V> {
                     u_i: &u[i * SIDE * k..][..SIDE * k],
                     u_j: &u[j * SIDE * k..][..SIDE * k],
                     m: &blocks[triangle(i) + j],
-                    w: &mut *w,
-                    c: &mut *c,
+                    w: &mut w[j],
+                    c: &mut c[j],
                 };
                 let sums = &mut sums[i * SIDE..][..SIDE];
                 let (above, of_i) = trust.split_at_mut(i * SIDE);
@@ -86,10 +87,10 @@ impl<V: Vector> Lanes<V> {
                 } else {
                     block.weigh_diagonal(influence, size, sums, of_i);
                 }
-                add_both(vectors, k, i, j, c, u, b);
-                if OWN {
-                    add_both(vectors, triangle(k), i, j, w, p, a);
-                }
+            }
+            add_row(vectors, k, &c[..=i], u, b);
+            if OWN {
+                add_row(vectors, triangle(k), &w[..=i], p, a);
             }
         }
     }

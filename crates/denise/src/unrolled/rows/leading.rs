@@ -2,7 +2,7 @@
 
 use crate::simd::{Fixed, Real, Vector, Vectors};
 use crate::unrolled::SWEEPS;
-use crate::unrolled::rank::by_one;
+use crate::unrolled::rank::by_width;
 use crate::unrolled::triangle::triangle;
 use fearless_simd::Select;
 
@@ -16,7 +16,7 @@ pub(crate) fn leading<V: Vector>(
     g: &mut [V::Array],
     turn: &mut [V::Array],
 ) {
-    by_one::<5, V>(
+    by_width(
         vectors,
         width,
         #[inline(always)]

@@ -1,9 +1,9 @@
 //! Sums over the rows, which lie in lanes too, and over the entries of the matrix.
 
 use super::{PANEL, Single, lane_numbers, panel_of, panels};
-use crate::simd::{Real, Vector, Vectors};
+use crate::simd::{Fixed, Real, Vector, Vectors};
 use crate::unrolled::partial::{PARTIAL_SUMS, fold};
-use crate::unrolled::rank::{by_one, by_rank_to};
+use crate::unrolled::rank::{by_constant, by_one};
 use crate::unrolled::shape::{Layout, Sums};
 use crate::unrolled::triangle::triangle;
 use fearless_simd::Select;
@@ -27,7 +27,7 @@ impl<V: Vector> Sums<V> for Single<'_, V> {
     #[inline(never)]
     fn gram(self, k: usize, x: &[V::Array], y: &[V::Array], g: &mut [V::Array]) {
         let vectors = self.vectors;
-        by_rank_to::<3, V>(
+        by_constant::<1, 3, V>(
             vectors,
             k,
             #[inline(always)]
@@ -291,12 +291,14 @@ impl<V: Vector> Partial<V> {
         if V::W <= PARTIAL_SUMS {
             self.sums[v % PARTIAL_SUMS.div_ceil(V::W)] += x;
         } else {
-            // More lanes than sums: one after the other, as a narrower vector would.
-            let mut sums = self.sums[0].to_array();
-            for (l, x) in x.to_array().into_iter().enumerate() {
-                sums[l % PARTIAL_SUMS] += x;
+            // More lanes than sums: the lower half, then the upper one, as a narrower vector would. What stands in lanes
+            // beyond the sums is never read.
+            let values = x.to_array();
+            let mut upper = V::Array::filled(V::Scalar::ZERO);
+            for l in PARTIAL_SUMS..V::W {
+                upper[l - PARTIAL_SUMS] = values[l];
             }
-            self.sums[0] = self.vectors.load(&sums);
+            self.sums[0] = self.sums[0] + x + self.vectors.load(&upper);
         }
     }
 
@@ -304,7 +306,7 @@ impl<V: Vector> Partial<V> {
     #[inline(always)]
     fn fold(self) -> V {
         let mut lanes = fold(self.sums, PARTIAL_SUMS.div_ceil(V::W)).to_array();
-        let mut half = V::W / 2;
+        let mut half = V::W.min(PARTIAL_SUMS) / 2;
         while half > 0 {
             for l in 0..half {
                 lanes[l] = lanes[l] + lanes[l + half];

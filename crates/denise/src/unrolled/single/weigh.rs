@@ -4,7 +4,7 @@ use super::tile::{BLOCK, add, multiply_panel, multiply_rows};
 use super::weights::{Part, across, own, own_len, parts, take, transpose, whole_parts};
 use super::{PANEL, Single, lane_numbers, panel_of, panels, panels_from};
 use crate::simd::{Vector, Vectors};
-use crate::unrolled::rank::by_rank_to;
+use crate::unrolled::rank::by_constant;
 use crate::unrolled::shape::{Influence, Layout, Terms, Weigh};
 use crate::unrolled::triangle::triangle;
 use fearless_simd::Select;
@@ -134,7 +134,7 @@ impl<V: Vector> Weighing<'_, V> {
     /// rows are weighed `whole`.
     #[inline(never)]
     fn weigh(&self, part: &mut Part<'_, V>) {
-        by_rank_to::<3, V>(
+        by_constant::<1, 3, V>(
             self.vectors,
             self.k,
             #[inline(always)]

@@ -121,7 +121,7 @@ fn specified(how: How, n: usize, k: usize, m: &[f64]) -> reference::Decompositio
 
 #[test]
 fn f64_kernels_match_the_reference() {
-    for isa in isas() {
+    for isa in Isa::all() {
         for shapes in [Shapes::Lanes, Shapes::Single] {
             for (n, k) in [(4, 1), (9, 3), (16, 5), (20, 3), (23, 6), (33, 4)] {
                 for (case, how) in CASES.iter().flat_map(|&case| WAYS.map(|how| (case, how))) {
@@ -181,7 +181,7 @@ fn f64_kernels_match_the_reference() {
 
 #[test]
 fn f32_kernels_match_the_reference() {
-    for isa in isas() {
+    for isa in Isa::all() {
         for shapes in [Shapes::Lanes, Shapes::Single] {
             for (n, k) in [(9, 1), (20, 3), (33, 2)] {
                 for case in ["a few", "a fifth", "variances", "a row"] {
@@ -235,7 +235,7 @@ fn mixed<F: Real>(n: usize, k: usize) -> Vec<F> {
 #[test]
 fn both_shapes_agree_to_the_bit() {
     fn check<F: Real>() {
-        for isa in isas() {
+        for isa in Isa::all() {
             for (n, k) in SIZES {
                 for how in WAYS {
                     let m: Vec<F> = mixed(n, k);
@@ -257,7 +257,7 @@ fn both_shapes_agree_to_the_bit() {
 #[test]
 fn matrices_without_holes_have_the_bits_that_they_have_without_the_flag() {
     fn check<F: Real>() {
-        for isa in isas() {
+        for isa in Isa::all() {
             for (n, k) in SIZES {
                 for how in WAYS {
                     let without = How {
@@ -296,7 +296,7 @@ fn infinities_stay_errors_and_are_named() {
     let (bad, at) = (6, 4 * n + 2);
     m[bad * n * n + at] = f32::NEG_INFINITY;
     m[bad * n * n + 8 * n + 8] = f32::INFINITY;
-    for isa in isas() {
+    for isa in Isa::all() {
         for shapes in [Shapes::Lanes, Shapes::Single] {
             let (got, status) = split(WAYS[0], isa, shapes, n, k, &m);
             assert_eq!(status, Err(Status::NotFinite));

@@ -1,0 +1,30 @@
+# cmake -DDIST=... -DTO=... -DVCPKG_TARGET_ARCHITECTURE=... -P vcpkg.cmake: runs the port as vcpkg does, with two of
+# vcpkg's functions written again here. It installs into TO.
+set(PORT denise)
+set(CURRENT_PACKAGES_DIR "${TO}")
+
+function(vcpkg_extract_source_archive out)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "ARCHIVE" "")
+  if(NOT arg_ARCHIVE OR arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "vcpkg_extract_source_archive: ${ARGN}")
+  endif()
+  file(ARCHIVE_EXTRACT INPUT "${arg_ARCHIVE}" DESTINATION "${TO}-source")
+  file(GLOB folder "${TO}-source/*")
+  set(${out} "${folder}" PARENT_SCOPE)
+endfunction()
+
+function(vcpkg_install_copyright)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "COMMENT" "FILE_LIST")
+  if(NOT arg_FILE_LIST OR arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "vcpkg_install_copyright: ${ARGN}")
+  endif()
+  foreach(file IN LISTS arg_FILE_LIST)
+    file(READ "${file}" text)
+    file(APPEND "${CURRENT_PACKAGES_DIR}/share/${PORT}/copyright" "${text}\n")
+  endforeach()
+endfunction()
+
+include("${DIST}/vcpkg/denise/portfile.cmake")
+if(NOT VCPKG_POLICY_MISMATCHED_NUMBER_OF_BINARIES STREQUAL "enabled")
+  message(FATAL_ERROR "vcpkg would ask for a debug build")
+endif()
