@@ -1,12 +1,14 @@
 //! A loaded network: made, asked, freed.
 
 use crate::buffers::Buffers;
+use crate::decompose::{denise_decompose_batch, denise_decompose_batch_f64};
 use crate::guard::{code, guard, null};
 use crate::layout::Layout;
 use crate::memory::boxed;
 use crate::options::denise_options;
-use crate::status::denise_status;
+use crate::status::{DENISE_OK, denise_status};
 use core::ffi::{CStr, c_char, c_void};
+use core::ptr;
 use denise_rust::zeros::Zeros;
 use denise_rust::{Error, Model, Options, Status};
 use std::path::Path;
@@ -126,7 +128,7 @@ unsafe fn load(
         return code(null("model is NULL"));
     }
     // SAFETY: not null, and the caller owns a pointer there.
-    unsafe { model.write(core::ptr::null_mut()) };
+    unsafe { model.write(ptr::null_mut()) };
     let (mut given, mut layout) = (denise_options::DEFAULT, Layout::OLDEST);
     if !options.is_null() {
         // SAFETY: not null; struct_size is the first field of every version of the struct.
@@ -144,12 +146,38 @@ unsafe fn load(
         let handle = boxed(open(source, &given.settings()?, layout)?)?;
         // SAFETY: not null, and the caller owns a pointer there.
         unsafe { model.write(handle.as_ptr()) };
+        // SAFETY: a live handle.
+        unsafe { run_empty(handle.as_ptr()) };
         Ok(())
     });
     let text = result.as_ref().err().map_or("", |error| &error.message);
     // SAFETY: the caller owns message_size bytes at message, if that is not null.
     unsafe { given.write_message(text) };
     code(result)
+}
+
+/// Runs the C functions of the hot path once, with no matrix: the first call shall not wait for a page of their code.
+///
+/// # Safety
+/// `model` is a live handle.
+unsafe fn run_empty(model: *const denise_model) {
+    let (none, none_f64) = (ptr::null_mut(), ptr::null_mut());
+    // SAFETY: a live handle; with no matrices there is nothing behind the other pointers.
+    let statuses = unsafe {
+        [
+            denise_decompose_batch(model, 0, none, none, none, none, ptr::null_mut()),
+            denise_decompose_batch_f64(
+                model,
+                0,
+                none_f64,
+                none_f64,
+                none_f64,
+                none_f64,
+                ptr::null_mut(),
+            ),
+        ]
+    };
+    debug_assert_eq!(statuses, [DENISE_OK; 2]);
 }
 
 fn open(source: Source<'_>, options: &Options, layout: Layout) -> Result<denise_model, Error> {

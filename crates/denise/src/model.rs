@@ -132,12 +132,17 @@ impl Model {
             0 => None,
             helpers => Some(Pool::new(helpers)?),
         };
-        Ok(Model {
+        let model = Model {
             n,
             k,
             network,
             pool,
-        })
+        };
+        // A network runs its kernels while it is made. This runs the way to them, so that the first call waits for no
+        // page of code.
+        model.decompose::<f32>(&[], Outputs::default())?;
+        model.decompose::<f64>(&[], Outputs::default())?;
+        Ok(model)
     }
 
     /// Size of the matrices.
