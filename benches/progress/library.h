@@ -71,6 +71,16 @@ static denise_options library_options(const struct library *library, unsigned n,
   return options;
 }
 
+/* Whether the library and this machine have what the flags ask for. */
+static inline int library_has(const struct library *library, unsigned flags) {
+  denise_options options = library_options(library, 0, 0);
+  options.flags = flags;
+  denise_model *model;
+  if (library->load(NULL, &options, &model) != DENISE_OK) return 0;
+  library->release(model);
+  return 1;
+}
+
 static denise_model *library_load(const struct library *library, const char *path, denise_options options) {
   static char why[300];
   denise_model *model;

@@ -169,6 +169,42 @@ static void dense_row(const char *path, size_t batch, unsigned flags) {
   drop(all);
 }
 
+/* The same kernels with vectors of 512 bits and of 256; `path` is NULL for the built-in network. */
+static void width_row(const char *path, unsigned n, unsigned k, size_t batch, int precise) {
+  static struct subject subjects[2];
+  struct matrices all = make(n, k, batch);
+  struct about what = {&now_library, path, n, k, 1, DENISE_FLAG_AVX2, batch, precise};
+  subjects[0] = prepare(what, &all);
+  what.flags = DENISE_FLAG_AVX512;
+  subjects[1] = prepare(what, &all);
+  size_t rounds = turns(subjects, 2, all.out, budget, NULL);
+  printf("| %s | %u | %u | %zu | %s | %.2f | %.2f | **%.2f** |\n", path == NULL ? "unrolled" : "dense", n, k, batch,
+         name(precise), per_matrix(&subjects[0], rounds), per_matrix(&subjects[1], rounds),
+         ratio(&subjects[1], &subjects[0], rounds));
+  fflush(stdout);
+  finish(subjects, 2);
+  drop(all);
+}
+
+static void by_width(const char *dense) {
+  printf("\nAVX-512 beside AVX2, microseconds for a matrix.\n\n");
+  if (!library_has(&now_library, DENISE_FLAG_AVX512)) {
+    printf("This machine, or the library, is without AVX-512.\n");
+    return;
+  }
+  printf("| network | n | k | batch | precision | AVX2, µs | AVX-512, µs | AVX-512 / AVX2 |\n");
+  printf("|---|---|---|---|---|---|---|---|\n");
+  static const unsigned cases[][3] = {{20, 3, 1024}, {20, 3, 16}, {20, 3, 8}, {20, 3, 1}, {20, 5, 1024}, {50, 5, 64},
+                                      {100, 5, 16},  {200, 5, 4}, {450, 5, 1}, {450, 10, 1}};
+  for (int precise = 0; precise < 2; precise++) {
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+      width_row(NULL, cases[i][0], cases[i][1], cases[i][2], precise);
+    }
+  }
+  static const size_t batches[] = {1, 8, 64, 1024};
+  for (size_t i = 0; i < 4; i++) width_row(dense, 20, 3, batches[i], 0);
+}
+
 int main(int count, char **arguments) {
   if (count != 6) fail(arguments[0], "expected NEW OLD LAYERS DENSE SECONDS");
   now_library = library_open(arguments[1]);
@@ -191,6 +227,8 @@ int main(int count, char **arguments) {
   static const size_t batches[] = {1, 8, 64, 1024};
   for (size_t i = 0; i < 4; i++) dense_row(arguments[4], batches[i], 0);
   for (size_t i = 0; i < 4; i++) dense_row(arguments[4], batches[i], DENISE_FLAG_F16);
+
+  by_width(arguments[4]);
 
   /* Threads may go where they like. */
   sched_setaffinity(0, sizeof allowed, &allowed);

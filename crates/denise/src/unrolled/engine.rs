@@ -22,8 +22,14 @@ use core::ffi::CStr;
 pub(super) use group::Ready;
 
 /// Above this the lanes shape no longer fits the second-level cache, and the single shape, which needs
-/// less memory and wastes few lanes on large matrices, takes over.
-const LANES_MEMORY: usize = 384 << 10;
+/// less memory and wastes few lanes on large matrices, takes over. Servers with AVX-512 have at least twice the cache.
+const fn lanes_memory<V: Vector>() -> usize {
+    if size_of::<V>() > 32 {
+        768 << 10
+    } else {
+        384 << 10
+    }
+}
 
 /// Lanes of the widest vectors that the kernels are tested with.
 pub(super) const WIDEST: usize = 16;
@@ -228,8 +234,8 @@ impl<F: Real> Engine<F> {
         }
     }
 
-    /// Of so many matrices, those that are worth the widest vectors: all but the last few, if these fill no more than half
-    /// of them but enough of narrower ones.
+    /// Of so many matrices, those that are worth the widest vectors: all but the last few, if narrower ones take less
+    /// time for these.
     #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
     fn wide<V: Vector<Scalar = F>>(
         &self,
@@ -237,13 +243,22 @@ impl<F: Real> Engine<F> {
         count: usize,
         shapes: Shapes,
     ) -> usize {
-        let rest = count % V::W;
-        let few = rest >= V::W / 4 && rest <= V::W / 2;
-        if few && shapes == Shapes::Both && self.lanes_fit(vectors) {
-            count - rest
-        } else {
-            count
+        if shapes != Shapes::Both || !self.lanes_fit(vectors) {
+            return count;
         }
+        let rest = count % V::W;
+        let narrow = if rest < V::W / 4 {
+            self.few_rows::<V>()
+        } else {
+            rest <= V::W / 2
+        };
+        if narrow { count - rest } else { count }
+    }
+
+    /// Whether a matrix alone takes less time with vectors of half the width, where its columns have three of them.
+    #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
+    pub(super) fn few_rows<V: Vector<Scalar = F>>(&self) -> bool {
+        self.n <= 3 * (V::W / 2) && self.k <= 4
     }
 
     pub(super) fn lanes<V: Vector<Scalar = F>>(&self, vectors: Vectors<V>) -> Lanes<V> {
@@ -264,7 +279,7 @@ impl<F: Real> Engine<F> {
 
     pub(super) fn lanes_fit<V: Vector<Scalar = F>>(&self, vectors: Vectors<V>) -> bool {
         let memory = Buffers::len(self.lanes(vectors), self.k) * size_of::<F>();
-        worthwhile::<V>() && memory <= LANES_MEMORY
+        worthwhile::<V>() && memory <= lanes_memory::<V>()
     }
 
     fn workspace_len_for<V: Vector<Scalar = F>>(&self, vectors: Vectors<V>) -> usize {

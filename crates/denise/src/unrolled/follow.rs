@@ -14,6 +14,8 @@ use super::report::last_step;
 use super::rows;
 use super::shape::Shape;
 use crate::batch::Batch;
+#[cfg(all(target_arch = "x86_64", feature = "avx512"))]
+use crate::simd::narrow;
 use crate::simd::{Isa, Real, Vector, Vectors};
 use crate::team::Team;
 use crate::tick::{Matrices, Side, Tick, Track};
@@ -56,7 +58,17 @@ impl<F: Real> Engine<F> {
             }
             #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
             Isa::Avx512(simd) => {
-                self.follow_on(Vectors::<F::Avx512>::new(simd), workspace, tables, tick);
+                let narrower = if tick.track.width > 1 {
+                    tick.wanted.len() <= F::Avx512::W / 2
+                } else {
+                    self.few_rows::<F::Avx512>()
+                };
+                if narrower {
+                    let vectors = Vectors::<F::Avx2>::new(narrow(simd));
+                    self.follow_on(vectors, workspace, tables, tick);
+                } else {
+                    self.follow_on(Vectors::<F::Avx512>::new(simd), workspace, tables, tick);
+                }
             }
         }
     }

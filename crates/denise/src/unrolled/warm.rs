@@ -31,11 +31,11 @@ impl<F: Real> Engine<F> {
         stages: Stages<'_>,
         workspace: &mut Workspace,
     ) -> Result<(), Error> {
-        let (n, group) = (self.stand_in(), self.side_by_side(isa).div_ceil(2));
-        let kind = self.kind(isa, n, group);
+        let (n, side) = (self.stand_in(), self.side_by_side(isa));
+        let kind = self.kind(isa, n, side);
         let warm = &WARM[usize::from(size_of::<F>() == 8)];
         if warm.load(Ordering::Relaxed) != kind {
-            self.run_once(isa, stages, workspace, n, group)?;
+            self.run_once(isa, stages, workspace, n, side)?;
             warm.store(kind, Ordering::Relaxed);
         }
         Ok(())
@@ -51,13 +51,20 @@ impl<F: Real> Engine<F> {
     }
 
     /// Differs wherever other code may run; never 0.
-    fn kind(&self, isa: Isa, n: usize, group: usize) -> u64 {
+    fn kind(&self, isa: Isa, n: usize, side: usize) -> u64 {
         let portable = matches!(isa, Isa::Portable(_));
-        let flags = [portable, self.correlation, self.careful, self.missing];
+        let widest = has_two_widths(isa);
+        let flags = [
+            portable,
+            widest,
+            self.correlation,
+            self.careful,
+            self.missing,
+        ];
         let flags = flags
             .iter()
             .fold(1, |bits, &flag| 2 * bits + u64::from(flag));
-        (flags << 48) | ((n as u64) << 32) | ((self.k() as u64) << 16) | group as u64
+        (flags << 48) | ((n as u64) << 32) | ((self.k() as u64) << 16) | side as u64
     }
 
     fn run_once(
@@ -66,7 +73,7 @@ impl<F: Real> Engine<F> {
         stages: Stages<'_>,
         workspace: &mut Workspace,
         n: usize,
-        group: usize,
+        side: usize,
     ) -> Result<(), Error> {
         let (k, layers) = (self.k(), stages.layers);
         let (Some(first), Some(last)) = (layers.first(), layers.last()) else {
@@ -85,14 +92,17 @@ impl<F: Real> Engine<F> {
         if small.workspace_bytes(isa) > self.workspace_bytes(isa) {
             return Ok(());
         }
-        let group = group.min(WIDEST);
-        let mut m = filled(group * n * n, F::ONE)?;
+        // One is for the single shape; half of the lanes are enough for the other, or run on vectors of half the width.
+        let side = side.min(WIDEST);
+        let counts = [1, side.div_ceil(2), side];
+        let counts = &counts[..if has_two_widths(isa) { 3 } else { 2 }];
+        let mut m = filled(side * n * n, F::ONE)?;
         for m in m.chunks_exact_mut(n * n) {
             for x in m.iter_mut().step_by(n + 1) {
                 *x = F::from_f64(2.0);
             }
         }
-        let mut u = filled(group * n * k, F::ZERO)?;
+        let mut u = filled(side * n * k, F::ZERO)?;
         let (mut l, mut s) = (filled(m.len(), F::ZERO)?, filled(m.len(), F::ZERO)?);
         let mut reports = [Report::default(); WIDEST];
         for hole in [false, true] {
@@ -102,8 +112,7 @@ impl<F: Real> Engine<F> {
             if hole {
                 m[n] = F::NAN;
             }
-            // One is for the single shape; half of the lanes are enough for the other.
-            for count in [1, group] {
+            for &count in counts {
                 let values = count * n * n;
                 let out = Outputs {
                     u: Some(&mut u[..count * n * k]),
@@ -117,6 +126,17 @@ impl<F: Real> Engine<F> {
             }
         }
         Ok(())
+    }
+}
+
+/// Whether batches end on narrower vectors than they begin on.
+fn has_two_widths(isa: Isa) -> bool {
+    #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
+    return matches!(isa, Isa::Avx512(_));
+    #[cfg(not(all(target_arch = "x86_64", feature = "avx512")))]
+    {
+        let _ = isa;
+        false
     }
 }
 
