@@ -21,23 +21,30 @@ struct kind {
   const char *network;
   uint32_t n, k;
   uint32_t flags;
+  size_t count;
 };
 
 static const struct kind kinds[] = {
-    {"default", 20, 3, 0},
-    {"fast", 20, 3, 0},
-    {"default", 20, 5, DENISE_FLAG_CORRELATION},
-    {"default", 100, 10, 0},
-    {"default", 20, 3, DENISE_FLAG_PORTABLE},
-    {"default", 20, 3, DENISE_FLAG_MISSING},
-    {"default", 20, 3, DENISE_FLAG_CAREFUL},
+    {"default", 20, 3, 0, 1},
+    {"fast", 20, 3, 0, 1},
+    {"default", 20, 5, DENISE_FLAG_CORRELATION, 1},
+    {"default", 100, 10, 0, 1},
+    {"default", 20, 3, DENISE_FLAG_PORTABLE, 1},
+    {"default", 20, 3, DENISE_FLAG_MISSING, 1},
+    {"default", 20, 3, DENISE_FLAG_CAREFUL, 1},
+    /* Side by side in vectors of half the width, and of all of it. */
+    {"default", 20, 3, 0, 8},
+    {"default", 20, 3, 0, 16},
+    {"default", 23, 4, DENISE_FLAG_MISSING, 16},
 };
 
 /* The page faults of the first call, in float or double. */
 static long first_call(const struct kind *kind, int wide) {
   static double m[N_MAX * N_MAX], l[N_MAX * N_MAX], s[N_MAX * N_MAX];
   static float m_f[N_MAX * N_MAX], l_f[N_MAX * N_MAX], s_f[N_MAX * N_MAX];
-  make_matrix(m, kind->n, 1);
+  for (size_t i = 0; i < kind->count; i++) {
+    make_matrix(m + i * kind->n * kind->n, kind->n, i + 1);
+  }
   for (size_t at = 0; at < N_MAX * N_MAX; at++) {
     m_f[at] = (float)m[at];
   }
@@ -50,8 +57,8 @@ static long first_call(const struct kind *kind, int wide) {
   CHECK(denise_load(kind->network, &options, &model) == DENISE_OK);
   page_faults(); /* its own code */
   long before = page_faults();
-  denise_status status = wide ? denise_decompose_batch_f64(model, 1, m, NULL, l, s, NULL)
-                              : denise_decompose_batch(model, 1, m_f, NULL, l_f, s_f, NULL);
+  denise_status status = wide ? denise_decompose_batch_f64(model, kind->count, m, NULL, l, s, NULL)
+                              : denise_decompose_batch(model, kind->count, m_f, NULL, l_f, s_f, NULL);
   long after = page_faults();
   CHECK(status == DENISE_OK);
   denise_free(model);
@@ -79,8 +86,8 @@ int main(int argc, char **argv) {
     for (int wide = 0; wide < 2; wide++) {
       long faults = in_new_process(argv[0], kind, wide);
       if (faults != 0) {
-        fprintf(stderr, "%s n = %u k = %u %s: %ld page faults\n", kinds[kind].network, kinds[kind].n, kinds[kind].k,
-                wide ? "f64" : "f32", faults);
+        fprintf(stderr, "%s n = %u k = %u flags = %u, %zu matrices %s: %ld page faults\n", kinds[kind].network,
+                kinds[kind].n, kinds[kind].k, kinds[kind].flags, kinds[kind].count, wide ? "f64" : "f32", faults);
       }
       CHECK(faults == 0);
     }

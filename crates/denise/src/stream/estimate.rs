@@ -176,6 +176,7 @@ impl Estimate {
                 #[inline(always)]
                 || match self.width {
                     16 => self.advance::<16>(m),
+                    8 => self.advance::<8>(m),
                     1 => self.advance::<1>(m),
                     #[cfg(test)]
                     4 => self.advance::<4>(m),

@@ -63,6 +63,9 @@ struct Group {
     sound: Vec<bool>,
 }
 
+/// Streams that lie side by side on machines with wider vectors, if there are no more.
+const FEW: usize = 8;
+
 impl Model {
     /// Streams that this network splits. Not for dense networks, nor with [`crate::Options::careful`].
     pub fn stream(&self, options: &StreamOptions) -> Result<Stream, Error> {
@@ -79,7 +82,8 @@ impl Model {
         groups.try_reserve_exact(settled.streams.div_ceil(width) + width)?;
         let mut rest = settled.streams;
         while rest > 0 {
-            // A few that are left over are better off alone.
+            // Few of them need no more than the vectors of AVX2, and very few are better off alone.
+            let width = if rest <= FEW { width.min(FEW) } else { width };
             let width = if 2 * rest < width { 1 } else { width };
             let group = Group::new(&settled, width, rest.min(width))?;
             rest -= group.count;

@@ -101,6 +101,7 @@ fn estimates_are_those_of_a_recomputation() {
             (most, false),
             (1, true),
             (most, true),
+            (8, true),
             (4, true),
         ] {
             let mut random = Random::new(7);
