@@ -89,7 +89,8 @@ impl<F: Real> Engine<F> {
         small.correlation = self.correlation;
         small.careful = self.careful;
         small.missing = self.missing;
-        if small.workspace_bytes(isa) > self.workspace_bytes(isa) {
+        // Alone, a smaller matrix never needs more; side by side these might, where larger ones would not fit at all.
+        if side > 1 && small.workspace_bytes(isa) > self.workspace_bytes(isa) {
             return Ok(());
         }
         // One is for the single shape; half of the lanes are enough for the other, or run on vectors of half the width.
