@@ -10,7 +10,7 @@ dump=x86_64-w64-mingw32-objdump
 
 # On every Windows since 10; api-ms-... are names that the system itself resolves.
 own='KERNEL32.dll|ntdll.dll|msvcrt.dll|bcryptprimitives.dll|WS2_32.dll|USERENV.dll|ADVAPI32.dll|SHELL32.dll|ole32.dll'
-own="$own|api-ms-win-core-synch-l1-2-0.dll"
+own="$own|combase.dll|api-ms-win-core-synch-l1-2-0.dll"
 imports() { # imports FILE: the DLLs that it needs
   "$dump" -p "$1" | sed -n 's/^\tDLL Name: //p' | sort -fu
 }
