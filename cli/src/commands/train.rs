@@ -12,7 +12,6 @@ use crate::train::{
 };
 use crate::{onnx, plot};
 use burn::tensor::Device;
-use denise::Options;
 use denise::unrolled::{File, Stages};
 use denise_data::generator::{Cell, Kind as Matrix};
 use std::error::Error;
@@ -65,10 +64,6 @@ pub struct Args {
     /// few.
     #[arg(long, conflicts_with_all = ["mend", "follow"])]
     take_back: bool,
-    /// Learn the L that another network finds, in the careful mode, and not L₀: a model file, or the name of a built-in
-    /// network, such as "default". What few layers cannot find then does not count. Validation still asks for L₀.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["topology", "loss", "mend", "follow"])]
-    teacher: Option<PathBuf>,
     #[command(flatten)]
     cells: Cells,
     /// How the pairs of S₀ are drawn, of the matrices to train on and of those on which the result is measured; without
@@ -187,7 +182,6 @@ impl Args {
             validation,
             every,
             patience,
-            teacher,
             ..
         } = self;
         let sizes = self.sizes().into_iter().map(|Matrices { n, k, kinds }| {
@@ -199,12 +193,8 @@ impl Args {
         let batch = batch.map_or("ten of each".into(), |x| x.to_string());
         format!(
             "from {start}, matrices {}, loss {loss:?}, steps {steps}, batch {batch}, rate {rate}, clip {clip}, \
-             seed {seed}, validation {validation}, every {every}, patience {patience}{}",
-            sizes.join(", "),
-            teacher.as_ref().map_or(String::new(), |name| format!(
-                ", teacher {}",
-                name.display()
-            ))
+             seed {seed}, validation {validation}, every {every}, patience {patience}",
+            sizes.join(", ")
         )
     }
 
@@ -226,23 +216,6 @@ impl Args {
             None => Ok(File::builtin()?),
             Some(path) => file_of(path),
         }
-    }
-
-    /// The networks to learn from, one for each size, or none.
-    fn teachers(&self) -> Result<Vec<denise::Model>, Box<dyn Error>> {
-        let Some(name) = &self.teacher else {
-            return Ok(Vec::new());
-        };
-        let open = |Matrices { n, k, .. }| {
-            let options = Options {
-                n,
-                k,
-                careful: true,
-                ..Options::default()
-            };
-            Ok(denise::Model::load(name, &options)?)
-        };
-        self.sizes().into_iter().map(open).collect()
     }
 
     fn steps(&self) -> usize {
@@ -312,8 +285,7 @@ pub fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         args.validation,
         args.seed,
         &device.clone().autodiff(),
-    )
-    .taught_by(args.teachers()?);
+    );
     let (learner, start) = learner(args, &task, &device)?;
     let config = args.config(args.identity(&start));
     let outcome = train(&config, &*learner, &mut task, &args.out)?;

@@ -7,7 +7,6 @@ use super::run::{Make, Task};
 use super::unsupervised::residual;
 use super::validate::{measure, score};
 use burn::tensor::{Device, Tensor, TensorData};
-use denise::{Model, Outputs};
 use denise_data::generator::{Kind, samples};
 
 /// How fast the usual error of a kind follows what is seen.
@@ -53,8 +52,6 @@ pub struct Synthetic {
     device: Device,
     /// Mean error lately of each kind of each size.
     usual: Vec<f64>,
-    /// Networks whose splits are learnt in place of L₀, one for each size, or none.
-    teachers: Vec<Model>,
 }
 
 impl Synthetic {
@@ -79,13 +76,7 @@ impl Synthetic {
             seed,
             device: device.clone(),
             usual: vec![0.0; kinds],
-            teachers: Vec::new(),
         }
-    }
-
-    /// The same, but what is learnt is the L that these networks find, one for each size. Validation still asks for L₀.
-    pub fn taught_by(self, teachers: Vec<Model>) -> Synthetic {
-        Synthetic { teachers, ..self }
     }
 
     /// Which size a step is on.
@@ -131,15 +122,7 @@ impl Task for Synthetic {
         // The same number in two steps would be the same matrix.
         let first = step as u64 * STRIDE;
         let data = samples(*n, *k, kinds, self.seed, first, count);
-        let mut l = data.l;
-        if let Some(teacher) = self.teachers.get(size) {
-            let out = Outputs {
-                l: Some(&mut l),
-                ..Outputs::default()
-            };
-            teacher.decompose(&data.m, out)?;
-        }
-        let batch = self.batches[size].make(&data.m, Some(&l));
+        let batch = self.batches[size].make(&data.m, Some(&data.l));
         Ok(Batch { size, ..batch })
     }
 
