@@ -11,6 +11,7 @@
 #include "matrices.h"
 
 #include <fenv.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
