@@ -3,7 +3,7 @@
 use super::tile::{BLOCK, add, multiply_panel, multiply_rows};
 use super::weights::{Part, across, own, own_len, parts, take, transpose, whole_parts};
 use super::{PANEL, Single, lane_numbers, panel_of, panels, panels_from};
-use crate::simd::{Vector, Vectors};
+use crate::simd::{Real, Vector, Vectors};
 use crate::unrolled::rank::by_constant;
 use crate::unrolled::shape::{Influence, Layout, Terms, Weigh};
 use crate::unrolled::triangle::triangle;
@@ -373,6 +373,10 @@ impl<const ROWS: usize, V: Vector> Panel<'_, ROWS, V> {
         let zero = vectors.zero();
         let lanes = lane_numbers(vectors);
         let influence = self.influence;
+        let mut own_weights = zero;
+        if DIAGONAL < ROWS {
+            own_weights = self.weigh_own(DIAGONAL, m);
+        }
         let mut lane = zero;
         for (l, ((m, w), c)) in m.iter().zip(w).zip(c).enumerate().take(V::W) {
             let mut x = [zero; ROWS];
@@ -391,8 +395,7 @@ impl<const ROWS: usize, V: Vector> Panel<'_, ROWS, V> {
                 if v > DIAGONAL {
                     self.sum[v] += x[v].abs();
                 } else if v == DIAGONAL {
-                    let own = influence.of_diagonal(vectors, vectors.load(&m[v]), x[v]);
-                    weight = lanes.simd_eq(lane).select(own, weight);
+                    weight = lanes.simd_eq(lane).select(own_weights, weight);
                     let left: V = lanes.simd_gt(lane).select(x[v].abs(), zero);
                     self.sum[v] += left;
                 }
@@ -402,5 +405,22 @@ impl<const ROWS: usize, V: Vector> Panel<'_, ROWS, V> {
             }
             lane += vectors.one();
         }
+    }
+
+    /// The weights on the diagonal, in vector row `row` of the panel, all at once; `m` has the columns of these rows.
+    #[inline(always)]
+    fn weigh_own(&self, row: usize, m: &[[V::Array; ROWS]]) -> V {
+        let (vectors, k) = (self.vectors, self.k);
+        let m = V::from_fn(
+            vectors.simd(),
+            #[inline(always)]
+            |l| m.get(l).map_or(V::Scalar::ZERO, |m| m[row][l]),
+        );
+        let mut x = m;
+        for u in &self.own[row * k..][..k] {
+            let u = vectors.load(u);
+            x = (-u).mul_add(u, x);
+        }
+        self.influence.of_diagonal(vectors, m, x)
     }
 }
