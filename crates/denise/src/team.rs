@@ -171,6 +171,7 @@ impl<'a> Team<'a> {
     }
 
     /// Calls `each` once for every item, on whichever thread takes it; returns when all are done.
+    #[inline(always)]
     pub(crate) fn share<I>(&self, items: I, each: impl Fn(I::Item) + Sync)
     where
         I: Iterator + Send,

@@ -67,14 +67,19 @@ impl<V: Vector> Single<'_, V> {
             let count = part.count;
             (part, take(&mut a, count * size), take(&mut b, count * k))
         });
-        self.team.share(items, |(mut part, a, b)| {
-            weighing.weigh(&mut part);
-            let (vectors, count) = (weighing.vectors, part.count);
-            multiply_rows(vectors, k, count, part.c, weighing.u, b);
-            if let Some(p) = own {
-                multiply_rows(vectors, triangle(k), count, part.w, p, a);
-            }
-        });
+        // Inlined: an item that was put together a moment ago is slow to copy.
+        self.team.share(
+            items,
+            #[inline(always)]
+            |(mut part, a, b)| {
+                weighing.weigh(&mut part);
+                let (vectors, count) = (weighing.vectors, part.count);
+                multiply_rows(vectors, k, count, part.c, weighing.u, b);
+                if let Some(p) = own {
+                    multiply_rows(vectors, triangle(k), count, part.w, p, a);
+                }
+            },
+        );
     }
 
     /// [`Weigh::accumulate`] in two passes, of which the first weighs each pair once.
