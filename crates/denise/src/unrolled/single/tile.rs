@@ -118,6 +118,13 @@ pub(super) fn add<const ROWS: usize, V: Vector>(
             // As many sums as registers hold, and no column alone, if it can be helped: its sums would wait for
             // themselves.
             let mut c = 0;
+            if size_of::<V>() > 32 {
+                // AVX-512 has twice as many registers.
+                while columns - c > 7 {
+                    add_tile::<ROWS, 6, V>(vectors, columns, c, first, segments, out);
+                    c += 6;
+                }
+            }
             if ROWS > 2 {
                 while columns - c > 4 {
                     add_tile::<ROWS, 3, V>(vectors, columns, c, first, segments, out);
