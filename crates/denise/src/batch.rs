@@ -171,6 +171,11 @@ impl<'a, F> Batch<'a, F> {
         }
     }
 
+    /// The first `count` matrices, or as many as there are.
+    pub(crate) fn first(&self, count: usize) -> &[F] {
+        &self.source()[..count.min(self.count) * self.n * self.n]
+    }
+
     /// Takes the first `count` matrices off.
     pub(crate) fn take(&mut self, count: usize) -> Batch<'a, F> {
         fn cut<'a, T>(rest: &mut Option<&'a mut [T]>, len: usize) -> Option<&'a mut [T]> {

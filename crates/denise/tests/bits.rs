@@ -81,12 +81,12 @@ fn matrices_alone_and_together_give_the_same_bits() {
         "f32",
         |x| x as f32,
         |x| x.to_le_bytes().to_vec(),
-        "29e19304fb86b19c",
+        "f81387ceb21ec9ba",
     );
     check::<f64>(
         "f64",
         |x| x,
         |x| x.to_le_bytes().to_vec(),
-        "7d96a9a6aa1045f4",
+        "62f285dbf7cbeab5",
     );
 }

@@ -6,12 +6,10 @@ use super::{Bounds, LEAST_SIZE, TYPICAL};
 use crate::simd::{Vector, Vectors};
 
 /// Divides M̂ in `buffers.m` by r_i r_j, and writes r to `buffers.sizes`. Means are over `buffers.shares` of a row.
-/// `ones` is a column of ones, for `Pack::spread`.
 #[inline(never)]
 pub(super) fn balance<V: Vector>(
     shape: impl Shape<V>,
     bounds: Bounds,
-    ones: &[V::Scalar],
     buffers: &mut Buffers<'_, V>,
 ) {
     let vectors = shape.vectors();
@@ -20,20 +18,19 @@ pub(super) fn balance<V: Vector>(
         || {
             let Buffers {
                 m,
-                w,
                 sums,
                 trust,
-                norms,
                 sizes,
                 shares,
                 ..
             } = buffers;
-            let (inverse, ones_rows) = (trust, norms);
-            shape.spread(1, ones, ones_rows);
-            for (w, m) in w.iter_mut().zip(m.iter()) {
-                vectors.load(m).abs().sqrt().store_array(w);
-            }
-            shape.multiply(1, w, ones_rows, sums);
+            let inverse = trust;
+            shape.row_sums(
+                m,
+                sums,
+                #[inline(always)]
+                |x| x.abs().sqrt(),
+            );
             let least = vectors.number(LEAST_SIZE);
             for row in 0..shape.rows() {
                 let share = vectors.load(&shares[row]);
@@ -43,10 +40,12 @@ pub(super) fn balance<V: Vector>(
             }
             shape.scale_both(inverse, m);
             let most = vectors.number(TYPICAL);
-            for (w, m) in w.iter_mut().zip(m.iter()) {
-                vectors.load(m).abs().min(most).store_array(w);
-            }
-            shape.multiply(1, w, ones_rows, sums);
+            shape.row_sums(
+                m,
+                sums,
+                #[inline(always)]
+                |x| x.abs().min(most),
+            );
             let own = vectors.number(bounds.own);
             for row in 0..shape.rows() {
                 let share = vectors.load(&shares[row]) * own;

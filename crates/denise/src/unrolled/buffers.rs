@@ -129,7 +129,7 @@ fn room(n: usize, k: usize) -> usize {
     (2 * triangle(k)).max(3 * width(n, k))
 }
 
-/// Vectors in `small`: the rotation of the start's core, or a number for each column.
+/// Vectors in `small`: the start's core and its rotation side by side, or a number for each column.
 fn small(width: usize) -> usize {
-    width * width
+    2 * width * width
 }

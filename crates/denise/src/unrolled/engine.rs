@@ -310,6 +310,7 @@ impl<F: Real> Engine<F> {
     ) -> Result<(), Status> {
         let mut result = Ok(());
         let fit = self.lanes_fit(vectors);
+        let far = 3 * size_of_val(batch.source()) > NEAR;
         while batch.count > 0 {
             let lanes = match shapes {
                 Shapes::Both => fit && batch.count >= V::W / 2,
@@ -319,16 +320,17 @@ impl<F: Real> Engine<F> {
                 Shapes::Single => false,
             };
             let group = batch.take(if lanes { V::W.min(batch.count) } else { 1 });
+            let next = far.then(|| batch.first(V::W));
             let memory = workspace.vectors::<V>();
             let finite = if worthwhile::<V>() && lanes {
                 vectors.vectorize(
                     #[inline(always)]
-                    || self.group(self.lanes(vectors), memory, group),
+                    || self.group(self.lanes(vectors), memory, group, next),
                 )
             } else {
                 vectors.vectorize(
                     #[inline(always)]
-                    || self.group(self.single(vectors, team), memory, group),
+                    || self.group(self.single(vectors, team), memory, group, None),
                 )
             };
             if !finite {
@@ -347,9 +349,13 @@ impl<F: Real> Engine<F> {
             layers: &self.layers,
             mend: &self.mend,
             follow: &self.follow,
+            ahead: None,
         }
     }
 }
+
+/// Bytes of a call, M, L and S, up to which they are taken to be in a cache that is near.
+const NEAR: usize = 256 << 10;
 
 /// Whether the lanes shape is. Two lanes gain little over the single shape and cost as much code as eight. So do four
 /// on SSE2, for machines older than AVX2. Tests try them all.

@@ -181,7 +181,7 @@ impl<F: Real> Engine<F> {
             #[inline(always)]
             || {
                 let buffers = &mut buffers;
-                balance(shape, weights.bounds, weights.ones(shape), buffers);
+                balance(shape, weights.bounds, buffers);
                 note_variances(shape, ready.holes, buffers);
                 let track = &tick.track;
                 let state = Side {
@@ -215,7 +215,7 @@ impl<F: Real> Engine<F> {
             (mean, unsettled)
         };
         if ready.holes.is_some() {
-            forget_unknown(shape, weights.ones(shape), k, &mut buffers);
+            forget_unknown(shape, k, &mut buffers);
         }
         self.keep(shape, mean, &mut tick, &buffers);
         restore(vectors, k, buffers.sizes, buffers.u);
@@ -421,12 +421,7 @@ fn objective<V: Vector>(
 /// A row of U of which nothing is known any more becomes zero.
 #[cold]
 #[inline(never)]
-fn forget_unknown<V: Vector>(
-    shape: impl Shape<V>,
-    ones: &[V::Scalar],
-    k: usize,
-    buffers: &mut Buffers<'_, V>,
-) {
+fn forget_unknown<V: Vector>(shape: impl Shape<V>, k: usize, buffers: &mut Buffers<'_, V>) {
     let vectors: Vectors<V> = shape.vectors();
     vectors.vectorize(
         #[inline(always)]
@@ -438,8 +433,12 @@ fn forget_unknown<V: Vector>(
                 u,
                 ..
             } = buffers;
-            shape.spread(1, ones, norms);
-            shape.multiply(1, known, norms, sums);
+            shape.row_sums(
+                known,
+                sums,
+                #[inline(always)]
+                |x| x,
+            );
             for (u, count) in u.chunks_exact_mut(k).zip(sums.iter()) {
                 let some = vectors.load(count).min(vectors.one());
                 for x in u {

@@ -1,5 +1,6 @@
 //! The forward pass, written once for both kernel shapes. `reference.rs` says what it computes.
 
+use super::ahead::Ahead;
 use super::balance::{balance, restore};
 use super::buffers::{Buffers, width};
 use super::layers::{Curvature, Layer};
@@ -25,6 +26,8 @@ pub(super) struct Weights<'a, F> {
     pub(super) mend: &'a [Layer<F>],
     /// Layers that follow U from one tick of a stream to the next.
     pub(super) follow: &'a [Layer<F>],
+    /// What is asked for on the way, if that is worth while.
+    pub(super) ahead: Option<Ahead<'a, F>>,
 }
 
 /// From M̂ in `buffers.m` to U, in units of √s, in `buffers.u`. `buffers.m` is overwritten.
@@ -39,7 +42,7 @@ pub(super) fn forward<V: Vector>(
     buffers: &mut Buffers<'_, V>,
 ) -> V {
     let vectors = shape.vectors();
-    balance(shape, weights.bounds, weights.ones(shape), buffers);
+    balance(shape, weights.bounds, buffers);
     note_variances(shape, holes, buffers);
     run(shape, weights, holes, 1.0, buffers);
     let unsettled = if told {
@@ -61,7 +64,7 @@ pub(super) fn forward_careful<V: Vector>(
 ) -> V {
     let vectors = shape.vectors();
     let k = weights.k;
-    balance(shape, weights.bounds, weights.ones(shape), buffers);
+    balance(shape, weights.bounds, buffers);
     note_variances(shape, holes, buffers);
     let mut least = vectors.splat(V::Scalar::MAX);
     let mut unsettled = vectors.zero();
@@ -137,9 +140,12 @@ pub(super) fn run_layers<V: Vector>(
     buffers: &mut Buffers<'_, V>,
 ) -> V {
     buffers.v.copy_from_slice(buffers.u);
-    let (k, ones) = (weights.k, weights.ones(shape));
-    for weights in layers {
-        mean = layer(shape, k, ones, weights, mean, holes, buffers);
+    let k = weights.k;
+    for (at, next) in layers.iter().enumerate() {
+        if let Some(ahead) = weights.ahead {
+            ahead.fetch(at, layers.len());
+        }
+        mean = layer(shape, k, next, mean, holes, buffers);
     }
     mean
 }
@@ -208,13 +214,11 @@ fn unexplained<V: Vector>(
     )
 }
 
-/// One layer. Takes the mean |R_ij| that the layer before saw, and gives the one that this layer saw. `ones` is for
-/// `Pack::spread`.
+/// One layer. Takes the mean |R_ij| that the layer before saw, and gives the one that this layer saw.
 #[inline(never)]
 fn layer<V: Vector>(
     shape: impl Shape<V>,
     k: usize,
-    ones: &[V::Scalar],
     layer: &Layer<V::Scalar>,
     mean: V,
     holes: Option<Holes<V>>,
@@ -283,7 +287,6 @@ fn layer<V: Vector>(
                         variances,
                         variances_known,
                         stretch: holes.stretch(shape),
-                        ones,
                     };
                     missing::accumulate(shape, k, influence, holed, u, own, terms);
                     holes.share_of_pairs(shape)

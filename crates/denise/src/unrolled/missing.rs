@@ -200,7 +200,12 @@ pub(super) fn leave_out<V: Vector>(
                 ..
             } = buffers;
             shape.spread(1, ones, norms);
-            shape.multiply(1, known, norms, sums);
+            shape.row_sums(
+                known,
+                sums,
+                #[inline(always)]
+                |x| x,
+            );
             let (own, variance) = (trust, sizes);
             diagonal(shape, known, own);
             diagonal(shape, m, variance);
@@ -240,8 +245,6 @@ pub(super) struct Holed<'a, V: Vector> {
     pub(super) variances_known: &'a [V::Array],
     /// See [`Holes::stretch`].
     pub(super) stretch: V,
-    /// A column of ones, for `Pack::spread`.
-    pub(super) ones: &'a [V::Scalar],
 }
 
 /// What `Weigh::accumulate` computes, from known entries only.
@@ -262,7 +265,6 @@ pub(super) fn accumulate<V: Vector>(
         variances,
         variances_known,
         stretch,
-        ones,
     } = holed;
     vectors.vectorize(
         #[inline(always)]
@@ -310,9 +312,12 @@ pub(super) fn accumulate<V: Vector>(
             match own {
                 Some(p) => shape.multiply(triangle(k), w, p, a),
                 None => {
-                    let ones_rows = &mut a[..shape.rows()];
-                    shape.spread(1, ones, ones_rows);
-                    shape.multiply(1, w, ones_rows, trust);
+                    shape.row_sums(
+                        w,
+                        trust,
+                        #[inline(always)]
+                        |x| x,
+                    );
                     // Rows without weights, padding among them, do not move, and something is divided by this.
                     for trust in trust.iter_mut() {
                         let sum = vectors.load(trust) * stretch;

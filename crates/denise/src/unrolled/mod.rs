@@ -22,6 +22,7 @@
     reason = "kernels walk several arrays by one index, and iterators of vectors are not always inlined"
 )]
 
+mod ahead;
 mod align;
 mod balance;
 mod buffers;

@@ -72,6 +72,8 @@ pub(super) trait Sums<V: Vector>: Layout<V> {
     fn cross(self, k: usize, x: &[V::Array], y: &[V::Array], c: &mut [V::Array]);
     /// Σ over the rows of x_ia y_ib, likewise, for factors with k columns.
     fn dot(self, k: usize, x: (&[V::Array], usize), y: (&[V::Array], usize)) -> V;
+    /// Σ over all j of a function of the entries of each row; `term` gives 0 for an entry of 0.
+    fn row_sums(self, matrix: &[V::Array], sums: &mut [V::Array], term: impl Fn(V) -> V);
     /// Σ over all pairs j < i of a function of an entry: `term` takes the entry's place in a matrix and gives 0 for an
     /// entry of 0. `sums` is scratch.
     fn sum_pairs(self, sums: &mut [V::Array], term: impl Fn(usize) -> V) -> V;

@@ -57,7 +57,7 @@ pub(super) fn start<V: Vector>(
             shape.multiply(width, m, x, y);
             shape.gram(width, x, y, g);
             rows::leading(vectors, width, k, g, small);
-            rows::mix(vectors, k, width, y, small, v);
+            rows::mix(vectors, k, width, y, (&small[width..], 2 * width), v);
             // An entry of the factor of a positive semidefinite matrix of trace n is at most √n.
             rows::unmix(vectors, k, n as f64, g, v);
             rows::squares(vectors, k, v, norms);
@@ -92,13 +92,23 @@ fn directions<V: Vector>(
     shape.spread(width, omega, x);
     if let Some((holes, known)) = there {
         share *= holes.stretch(shape);
-        shape.multiply(1, known, ones, sums);
+        shape.row_sums(
+            known,
+            sums,
+            #[inline(always)]
+            |x| x,
+        );
         for (one, count) in ones.iter_mut().zip(sums.iter()) {
             let some = vectors.load(count).min(vectors.one());
             some.store_array(one);
         }
     }
-    shape.multiply(1, m, ones, sums);
+    shape.row_sums(
+        m,
+        sums,
+        #[inline(always)]
+        |x| x,
+    );
     let mean = shape.sum(sums) * share;
     // Differences that may be roundings do not count.
     let rounding = shape.dot(1, (sums, 0), (sums, 0)) * share * vectors.number(1e-10);

@@ -3,6 +3,7 @@
 use super::{Engine, WIDEST};
 use crate::batch::{Batch, Outputs, Report};
 use crate::simd::{Real, Vector};
+use crate::unrolled::ahead::Ahead;
 use crate::unrolled::buffers::Buffers;
 use crate::unrolled::canonical::canonical;
 use crate::unrolled::forward::{forward, forward_careful};
@@ -14,21 +15,30 @@ use crate::unrolled::shape::Shape;
 use crate::unrolled::units;
 
 impl<F: Real> Engine<F> {
-    /// Decomposes the matrices that the shape takes at once; whether all were finite.
+    /// Decomposes the matrices that the shape takes at once; whether all were finite. If there are matrices in `next`, it
+    /// is worth while to ask for them, and for where results go, in time.
     #[inline(always)]
     pub(super) fn group<V: Vector<Scalar = F>>(
         &self,
         shape: impl Shape<V>,
         memory: &mut [V::Array],
         mut group: Batch<'_, F>,
+        next: Option<&[F]>,
     ) -> bool {
-        let weights = self.weights();
         let mut buffers = Buffers::carve(memory, shape, self.k, self.missing);
         shape.pack(group.source(), buffers.raw);
         let ready = self.prepare(shape, self.missing, &mut buffers);
         let all_finite = ready.scale.finite(group.count);
         // Looked for before S takes the place of M.
         let first_bad = (!all_finite).then(|| find_bad(&group, self.missing));
+        let mut weights = self.weights();
+        if let Some(next) = next {
+            let Outputs { l, s, .. } = &group.out;
+            let [l, s] = [l, s].map(|out| out.as_deref().unwrap_or_default());
+            weights.ahead = Some(Ahead {
+                parts: [next, l, s],
+            });
+        }
         let unsettled = if self.careful {
             forward_careful(shape, weights, ready.holes, &mut buffers)
         } else {

@@ -74,21 +74,31 @@ impl<V: Vector> Sums<V> for Lanes<V> {
         sums: &mut [V::Array],
         terms: impl Fn(usize) -> [V; T],
     ) -> [V; T] {
-        for i in 0..self.n {
-            let (block, r) = (i / SIDE, i % SIDE);
-            let mut left = [self.vectors.zero(); T];
-            for j in 0..=block {
-                let start = (triangle(block) + j) * ENTRIES + r * SIDE;
-                for at in start..start + if j < block { SIDE } else { r } {
-                    let x = terms(at);
+        let zero = self.vectors.zero();
+        for i in 0..self.n.div_ceil(SIDE) {
+            let mut left = [[zero; T]; SIDE];
+            for j in 0..i {
+                let block = (triangle(i) + j) * ENTRIES;
+                for at in 0..ENTRIES {
+                    let x = terms(block + at);
                     for t in 0..T {
-                        left[t] += x[t];
+                        left[at / SIDE][t] += x[t];
                     }
                 }
             }
-            let own = terms(place(i, i));
-            for t in 0..T {
-                (left[t] + left[t] + own[t]).store_array(&mut sums[t * self.n + i]);
+            let block = (triangle(i) + i) * ENTRIES;
+            for r in 0..SIDE.min(self.n - i * SIDE) {
+                for c in 0..r {
+                    let x = terms(block + r * SIDE + c);
+                    for t in 0..T {
+                        left[r][t] += x[t];
+                    }
+                }
+                let own = terms(block + r * SIDE + r);
+                for t in 0..T {
+                    let all = left[r][t] + left[r][t] + own[t];
+                    all.store_array(&mut sums[t * self.n + i * SIDE + r]);
+                }
             }
         }
         let mut all = [self.vectors.zero(); T];
@@ -96,6 +106,38 @@ impl<V: Vector> Sums<V> for Lanes<V> {
             all[t] = self.sum(&sums[t * self.n..]);
         }
         all
+    }
+
+    #[inline(always)]
+    fn row_sums(self, matrix: &[V::Array], sums: &mut [V::Array], term: impl Fn(V) -> V) {
+        let vectors = self.vectors;
+        let blocks = matrix.as_chunks::<ENTRIES>().0;
+        let sums = sums.as_chunks_mut::<SIDE>().0;
+        for i in 0..sums.len() {
+            let (above, own) = sums.split_at_mut(i);
+            let mut left = [vectors.zero(); SIDE];
+            for (block, above) in blocks[triangle(i)..].iter().zip(above) {
+                let mut mirror = [vectors.zero(); SIDE];
+                for c in 0..SIDE {
+                    mirror[c] = vectors.load(&above[c]);
+                }
+                for at in 0..ENTRIES {
+                    let x = term(vectors.load(&block[at]));
+                    left[at / SIDE] += x;
+                    mirror[at % SIDE] += x;
+                }
+                for c in 0..SIDE {
+                    mirror[c].store_array(&mut above[c]);
+                }
+            }
+            let block = &blocks[triangle(i) + i];
+            for at in 0..ENTRIES {
+                left[at / SIDE] += term(vectors.load(&block[at]));
+            }
+            for r in 0..SIDE {
+                left[r].store_array(&mut own[0][r]);
+            }
+        }
     }
 
     #[inline(always)]
@@ -197,7 +239,9 @@ fn dot<V: Vector>(
     for eight in 0..x.len() / size {
         let (x, y) = (&x[eight * size..][..size], &y[eight * size..][..size]);
         for g in 0..PARTIAL_SUMS {
-            partial[g] += vectors.load(&x[g * k + a]) * vectors.load(&y[g * k + b]);
+            partial[g] = vectors
+                .load(&x[g * k + a])
+                .mul_add(vectors.load(&y[g * k + b]), partial[g]);
         }
     }
     // There are rows for whole blocks only: four may be left.
@@ -206,7 +250,9 @@ fn dot<V: Vector>(
         let (x, y) = (&x[x.len() - rest..], &y[y.len() - rest..]);
         let (x, y) = (&x[..SIDE * k], &y[..SIDE * k]);
         for g in 0..SIDE {
-            partial[g] += vectors.load(&x[g * k + a]) * vectors.load(&y[g * k + b]);
+            partial[g] = vectors
+                .load(&x[g * k + a])
+                .mul_add(vectors.load(&y[g * k + b]), partial[g]);
         }
     }
     fold(partial, PARTIAL_SUMS)
@@ -251,7 +297,7 @@ fn partial_dots<const COUNT: usize, V: Vector>(
     while row < x.len() / k {
         let (x, y) = (&x[row * k + a..][..COUNT], vectors.load(&y[row * k + b]));
         for e in 0..COUNT {
-            sums[e] += vectors.load(&x[e]) * y;
+            sums[e] = vectors.load(&x[e]).mul_add(y, sums[e]);
         }
         row += PARTIAL_SUMS;
     }

@@ -6,25 +6,28 @@ use crate::unrolled::rank::by_width;
 use crate::unrolled::triangle::triangle;
 use fearless_simd::Select;
 
-/// Turns the matrix `g` so that its first `k` directions are the leading ones, and writes these directions to the rows
-/// of `turn`: a sweep over all pairs, then over those between the first k and the rest.
+/// Turns the matrix `g` so that its first `k` directions are the leading ones: a sweep over all pairs, then over those
+/// between the first k and the rest. Row i of `room` has 2·`width` vectors: row i of the turned matrix, and direction i.
 #[inline(never)]
 pub(crate) fn leading<V: Vector>(
     vectors: Vectors<V>,
     width: usize,
     k: usize,
     g: &mut [V::Array],
-    turn: &mut [V::Array],
+    room: &mut [V::Array],
 ) {
     by_width(
         vectors,
         width,
         #[inline(always)]
         move |width| {
-            let (g, turn) = (&mut g[..triangle(width)], &mut turn[..width * width]);
-            turn.fill(V::Array::filled(V::Scalar::ZERO));
-            for i in 0..width {
-                turn[i * width + i] = V::Array::filled(V::Scalar::ONE);
+            let room = &mut room[..2 * width * width];
+            for (i, row) in room.chunks_exact_mut(2 * width).enumerate() {
+                for j in 0..width {
+                    row[j] = g[triangle(i.max(j)) + i.min(j)];
+                    row[width + j] = V::Array::filled(V::Scalar::ZERO);
+                }
+                row[width + i] = V::Array::filled(V::Scalar::ONE);
             }
             // Pairs (a, c) row by row; but those with the same a + c have no direction in common and come one after
             // the other, so that none waits for the one before.
@@ -34,10 +37,13 @@ pub(crate) fn leading<V: Vector>(
                     for a in sum.saturating_sub(width - 1)..first.min(sum.div_ceil(2)) {
                         let c = sum - a;
                         if last <= c {
-                            rotate(vectors, width, g, turn, a, c);
+                            rotate(vectors, width, room, a, c);
                         }
                     }
                 }
+            }
+            for (i, row) in room.chunks_exact(2 * width).enumerate().take(k) {
+                g[triangle(i)..][..=i].copy_from_slice(&row[..=i]);
             }
         },
     );
@@ -45,19 +51,15 @@ pub(crate) fn leading<V: Vector>(
 
 /// Rotates directions a < c so that entry (c, a) becomes zero and the larger value is at (a, a).
 #[inline(always)]
-fn rotate<V: Vector>(
-    vectors: Vectors<V>,
-    width: usize,
-    g: &mut [V::Array],
-    turn: &mut [V::Array],
-    a: usize,
-    c: usize,
-) {
+fn rotate<V: Vector>(vectors: Vectors<V>, width: usize, room: &mut [V::Array], a: usize, c: usize) {
     let (zero, one) = (vectors.zero(), vectors.one());
+    let (above, below) = room.split_at_mut(c * 2 * width);
+    let of_a = &mut above[a * 2 * width..][..2 * width];
+    let of_c = &mut below[..2 * width];
     let (p, o, q) = (
-        vectors.load(&g[place(a, a)]),
-        vectors.load(&g[place(c, a)]),
-        vectors.load(&g[place(c, c)]),
+        vectors.load(&of_a[a]),
+        vectors.load(&of_a[c]),
+        vectors.load(&of_c[c]),
     );
     let apart = p - q;
     let double = o + o;
@@ -71,40 +73,23 @@ fn rotate<V: Vector>(
     let sine: V = o.simd_lt(zero).select(-sine, sine);
     let (cc, ss) = (cosine * cosine, sine * sine);
     let cross = cosine * sine * double;
-    cc.mul_add(p, ss.mul_add(q, cross))
-        .store_array(&mut g[place(a, a)]);
-    ss.mul_add(p, cc.mul_add(q, -cross))
-        .store_array(&mut g[place(c, c)]);
-    zero.store_array(&mut g[place(c, a)]);
-    for i in 0..width {
-        if i != a && i != c {
-            turn_pair(vectors, cosine, sine, g, place(i, a), place(i, c));
-        }
-        turn_pair(vectors, cosine, sine, turn, a * width + i, c * width + i);
+    for i in 0..2 * width {
+        let (first, second) = (vectors.load(&of_a[i]), vectors.load(&of_c[i]));
+        let turned = cosine.mul_add(first, sine * second);
+        turned.store_array(&mut of_a[i]);
+        let turned = cosine.mul_add(second, -(sine * first));
+        turned.store_array(&mut of_c[i]);
     }
-}
-
-/// Where entry (i, j) of a symmetric matrix is.
-#[inline(always)]
-fn place(i: usize, j: usize) -> usize {
-    triangle(i.max(j)) + i.min(j)
-}
-
-/// The numbers at two places, turned.
-#[inline(always)]
-fn turn_pair<V: Vector>(
-    vectors: Vectors<V>,
-    cosine: V,
-    sine: V,
-    numbers: &mut [V::Array],
-    a: usize,
-    c: usize,
-) {
-    let (first, second) = (vectors.load(&numbers[a]), vectors.load(&numbers[c]));
-    cosine
-        .mul_add(first, sine * second)
-        .store_array(&mut numbers[a]);
-    cosine
-        .mul_add(second, -(sine * first))
-        .store_array(&mut numbers[c]);
+    // Where both turn there is more to it.
+    let larger = cc.mul_add(p, ss.mul_add(q, cross));
+    larger.store_array(&mut of_a[a]);
+    zero.store_array(&mut of_a[c]);
+    zero.store_array(&mut of_c[a]);
+    let smaller = ss.mul_add(p, cc.mul_add(q, -cross));
+    smaller.store_array(&mut of_c[c]);
+    // The matrix stays symmetric.
+    for i in 0..width {
+        room[i * 2 * width + a] = room[a * 2 * width + i];
+        room[i * 2 * width + c] = room[c * 2 * width + i];
+    }
 }

@@ -81,6 +81,19 @@ impl<V: Vector> Sums<V> for Single<'_, V> {
     }
 
     #[inline(always)]
+    fn row_sums(self, matrix: &[V::Array], sums: &mut [V::Array], term: impl Fn(V) -> V) {
+        for (first, count) in panels(self.rows()) {
+            let panel = &matrix[first * self.n..][..count * self.n];
+            let sums = &mut sums[first..][..count];
+            match count {
+                3 => sum_rows::<3, V>(self.vectors, panel, sums, &term),
+                2 => sum_rows::<2, V>(self.vectors, panel, sums, &term),
+                _ => sum_rows::<1, V>(self.vectors, panel, sums, &term),
+            }
+        }
+    }
+
+    #[inline(always)]
     fn sum_pairs(self, sums: &mut [V::Array], term: impl Fn(usize) -> V) -> V {
         let (n, vectors) = (self.n, self.vectors);
         let lanes = lane_numbers(vectors);
@@ -247,6 +260,25 @@ impl<V: Vector> Single<'_, V> {
     }
 }
 
+/// [`Sums::row_sums`] for a panel of `ROWS` vectors.
+#[inline(always)]
+fn sum_rows<const ROWS: usize, V: Vector>(
+    vectors: Vectors<V>,
+    panel: &[V::Array],
+    sums: &mut [V::Array],
+    term: &impl Fn(V) -> V,
+) {
+    let mut rows = [vectors.zero(); ROWS];
+    for column in panel.as_chunks::<ROWS>().0 {
+        for v in 0..ROWS {
+            rows[v] += term(vectors.load(&column[v]));
+        }
+    }
+    for v in 0..ROWS {
+        rows[v].store_array(&mut sums[v]);
+    }
+}
+
 /// Σ over the rows of x_ia y_ib.
 #[inline(always)]
 fn dot<V: Vector>(
@@ -259,13 +291,13 @@ fn dot<V: Vector>(
     if x.len() == PANEL * k && y.len() == PANEL * k {
         // So many loops would cost more than what they do.
         for v in 0..PANEL {
-            partial.add(v, vectors.load(&x[v * k + a]) * vectors.load(&y[v * k + b]));
+            partial.add_product(v, vectors.load(&x[v * k + a]), vectors.load(&y[v * k + b]));
         }
         return partial.fold();
     }
     let rows = x.chunks_exact(k).zip(y.chunks_exact(k));
     for (v, (x, y)) in rows.enumerate() {
-        partial.add(v, vectors.load(&x[a]) * vectors.load(&y[b]));
+        partial.add_product(v, vectors.load(&x[a]), vectors.load(&y[b]));
     }
     partial.fold()
 }
@@ -293,13 +325,31 @@ impl<V: Vector> Partial<V> {
         } else {
             // More lanes than sums: the lower half, then the upper one, as a narrower vector would. What stands in lanes
             // beyond the sums is never read.
-            let values = x.to_array();
-            let mut upper = V::Array::filled(V::Scalar::ZERO);
-            for l in PARTIAL_SUMS..V::W {
-                upper[l - PARTIAL_SUMS] = values[l];
-            }
-            self.sums[0] = self.sums[0] + x + self.vectors.load(&upper);
+            self.sums[0] = self.sums[0] + x + self.upper(x);
         }
+    }
+
+    /// Adds the product of two numbers for each row of vector row `v`, rounded once.
+    #[inline(always)]
+    fn add_product(&mut self, v: usize, x: V, y: V) {
+        if V::W <= PARTIAL_SUMS {
+            let sum = &mut self.sums[v % PARTIAL_SUMS.div_ceil(V::W)];
+            *sum = x.mul_add(y, *sum);
+        } else {
+            let lower = x.mul_add(y, self.sums[0]);
+            self.sums[0] = self.upper(x).mul_add(self.upper(y), lower);
+        }
+    }
+
+    /// The lanes beyond the sums, as the first ones.
+    #[inline(always)]
+    fn upper(&self, x: V) -> V {
+        let values = x.to_array();
+        let mut upper = V::Array::filled(V::Scalar::ZERO);
+        for l in PARTIAL_SUMS..V::W {
+            upper[l - PARTIAL_SUMS] = values[l];
+        }
+        self.vectors.load(&upper)
     }
 
     /// Their sum: vectors are folded in halves, then lanes.
