@@ -39,9 +39,16 @@ pub(crate) struct Board {
     panicked: AtomicBool,
 }
 
-/// Something that any number of threads can do at once until nothing is left of it. Behind one more pointer, because
-/// an atomic one has room for an address only.
-struct Job<'a>(&'a (dyn Fn() + Sync));
+/// Something that any number of threads can do at once until nothing is left of it, told who does it. Behind one more
+/// pointer, because an atomic one has room for an address only.
+struct Job<'a>(&'a (dyn Fn(Who) + Sync));
+
+/// Who works.
+#[derive(Clone, Copy, PartialEq)]
+enum Who {
+    Leader,
+    Helper,
+}
 
 impl Board {
     pub(crate) fn new() -> Board {
@@ -98,7 +105,7 @@ impl Board {
         if !job.is_null() {
             // SAFETY: the leader put it there and keeps it until it has seen that nobody holds it.
             let Job(work) = unsafe { &*job };
-            if catch_unwind(AssertUnwindSafe(work)).is_err() {
+            if catch_unwind(AssertUnwindSafe(|| work(Who::Helper))).is_err() {
                 self.panicked.store(true, Relaxed);
             }
         }
@@ -106,12 +113,12 @@ impl Board {
     }
 
     /// Does `work` together with the helpers that are there; when it returns, nobody has it any more.
-    fn lead(&self, work: &(dyn Fn() + Sync)) {
+    fn lead(&self, work: &(dyn Fn(Who) + Sync)) {
         let job = Job(work);
         self.job.store((&raw const job).cast_mut().cast(), SeqCst);
         self.jobs.fetch_add(1, Release);
         // Even if this thread panics, no helper may be left with something of its stack.
-        let own = catch_unwind(AssertUnwindSafe(work));
+        let own = catch_unwind(AssertUnwindSafe(|| work(Who::Leader)));
         self.job.store(null_mut(), SeqCst);
         let mut looks = 0;
         while self.holders.load(SeqCst) != 0 {
@@ -174,16 +181,55 @@ impl<'a> Team<'a> {
     #[inline(always)]
     pub(crate) fn share<I>(&self, items: I, each: impl Fn(I::Item) + Sync)
     where
-        I: Iterator + Send,
+        I: DoubleEndedIterator + Send,
     {
+        let rooms = core::iter::repeat(());
+        self.share_in(
+            rooms,
+            items,
+            #[inline(always)]
+            |(), item| each(item),
+        );
+    }
+
+    /// The same with a room for every thread; one for which none is left does nothing.
+    ///
+    /// This thread takes items from the front, its helpers from the back: of the same items job after job, each finds
+    /// most in its own cache, where it has left them.
+    #[inline(always)]
+    pub(crate) fn share_in<R, I>(
+        &self,
+        rooms: impl IntoIterator<Item = R, IntoIter: Send>,
+        items: I,
+        each: impl Fn(&mut R, I::Item) + Sync,
+    ) where
+        I: DoubleEndedIterator + Send,
+    {
+        let mut rooms = rooms.into_iter();
         let Some(board) = self.board else {
-            return items.for_each(each);
+            if let Some(mut room) = rooms.next() {
+                items.for_each(
+                    #[inline(always)]
+                    |item| each(&mut room, item),
+                );
+            }
+            return;
         };
-        let rest = Mutex::new(items.fuse());
-        let next = || rest.lock().unwrap_or_else(PoisonError::into_inner).next();
-        board.lead(&|| {
+        let rest = Mutex::new((rooms, items.fuse()));
+        let rest = || rest.lock().unwrap_or_else(PoisonError::into_inner);
+        board.lead(&|who| {
+            let Some(mut room) = rest().0.next() else {
+                return;
+            };
+            let next = || {
+                let items = &mut rest().1;
+                match who {
+                    Who::Leader => items.next(),
+                    Who::Helper => items.next_back(),
+                }
+            };
             while let Some(item) = next() {
-                each(item);
+                each(&mut room, item);
             }
         });
     }

@@ -71,7 +71,7 @@ impl<'a, V: Vector> Buffers<'a, V> {
         let each_row = 4 * k + room(shape.n(), k) + 5;
         let width = width(shape.n(), k);
         let small = small(width) + triangle(width);
-        let matrices = 2 * (shape.matrix() + shape.weights());
+        let matrices = 4 * shape.matrix();
         (matrices + shape.rows() * each_row + small) * V::W
     }
 
@@ -95,8 +95,8 @@ impl<'a, V: Vector> Buffers<'a, V> {
         };
         Buffers {
             m: take(matrix),
-            w: take(shape.weights()),
-            c: take(shape.weights()),
+            w: take(matrix),
+            c: take(matrix),
             u: take(rows * k),
             v: take(rows * k),
             kept: take(rows * k),

@@ -27,8 +27,6 @@ pub(super) trait Layout<V: Vector>: Copy {
     fn rows(self) -> usize;
     /// Vectors in a symmetric n×n matrix.
     fn matrix(self) -> usize;
-    /// Room for the weights of a layer, in vectors: no less than for a matrix.
-    fn weights(self) -> usize;
     /// Calls `work` for rows of two tables, which have so many vectors a row: all at once, or some on each thread.
     fn share_rows(
         self,
@@ -127,9 +125,9 @@ pub(super) trait Weigh<V: Vector>: Layout<V> {
 
 /// What [`Weigh::accumulate`] computes for every row.
 pub(super) struct Terms<'a, V: Vector> {
-    /// Room for w, if A_i is wanted.
+    /// Room for w, as for a matrix.
     pub(super) w: &'a mut [V::Array],
-    /// Room for w R.
+    /// Room for w R, likewise.
     pub(super) c: &'a mut [V::Array],
     /// A_i = Σ_j w_ij u_j u_jᵀ, if wanted.
     pub(super) a: &'a mut [V::Array],

@@ -53,11 +53,6 @@ impl<V: Vector> Layout<V> for Lanes<V> {
     }
 
     #[inline(always)]
-    fn weights(self) -> usize {
-        self.matrix()
-    }
-
-    #[inline(always)]
     fn share_rows(
         self,
         (x, _): (&mut [V::Array], usize),

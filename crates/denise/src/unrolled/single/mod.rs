@@ -5,17 +5,17 @@
 //! zero and stay so.
 //!
 //! - `pack`: from the caller's memory and back.
-//! - `weigh`: the residual of a panel and its weights; then the products with them.
-//! - `weights`: where weights are: those below the diagonal as they are made, and the same again, transposed.
+//! - `parts`: the panels that threads share, from both ends. `weigh`: the residual of a panel, its weights, and the
+//!   products with them.
 //! - `tile`: products of panels, a few sums at a time in registers.
 //! - `sums`: sums over rows and entries, some of them across lanes. `split`: L and S.
 
 mod pack;
+mod parts;
 mod split;
 mod sums;
 mod tile;
 mod weigh;
-mod weights;
 
 use super::shape::Layout;
 use crate::simd::{Fixed, Real, Vector, Vectors};
@@ -57,11 +57,6 @@ impl<V: Vector> Layout<V> for Single<'_, V> {
     }
 
     #[inline(always)]
-    fn weights(self) -> usize {
-        self.rows() * self.rows() * V::W
-    }
-
-    #[inline(always)]
     fn share_rows(
         self,
         (x, x_row): (&mut [V::Array], usize),
@@ -79,16 +74,10 @@ impl<V: Vector> Layout<V> for Single<'_, V> {
 /// The panels of so many vector rows.
 #[inline(always)]
 fn panels(rows: usize) -> Panels {
-    panels_from(rows, 0)
-}
-
-/// Those from vector row `next` on, where one begins.
-#[inline(always)]
-fn panels_from(rows: usize, next: usize) -> Panels {
     Panels {
         rows,
         full: full(rows),
-        next,
+        next: 0,
     }
 }
 

@@ -1,6 +1,6 @@
 //! The caller's matrix to panels, and back.
 
-use super::weights::take;
+use super::parts::{Parts, parts};
 use super::{PANEL, Single, lane_numbers, panels};
 use crate::simd::{Fixed, Real, Vector, Vectors};
 use crate::tick::Side;
@@ -9,10 +9,10 @@ use fearless_simd::Select;
 
 impl<V: Vector> Pack<V> for Single<'_, V> {
     #[inline(never)]
-    fn pack(self, matrix: &[V::Scalar], mut raw: &mut [V::Array]) {
+    fn pack(self, matrix: &[V::Scalar], raw: &mut [V::Array]) {
         let (n, vectors) = (self.n, self.vectors);
-        let items = panels(self.rows()).map(move |panel| (panel, take(&mut raw, panel.1 * n)));
-        self.team.share(items, |((first, count), panel)| {
+        let parts = parts(self.rows(), Parts::of([(raw, n)]));
+        self.team.share(parts, |((first, count), [panel])| {
             vectors.vectorize(
                 #[inline(always)]
                 || {

@@ -1,6 +1,6 @@
 //! L and S, panel by panel.
 
-use super::weights::take;
+use super::parts::{Parts, parts};
 use super::{PANEL, Single, panels};
 use crate::simd::{Real, Vector, Vectors};
 use crate::unrolled::rank::by_one;
@@ -53,7 +53,7 @@ impl<V: Vector> Split<V> for Single<'_, V> {
         s: &mut [V::Array],
     ) {
         let (n, rows) = (self.n, self.rows());
-        let (mut l, mut s) = (&mut l[..rows * n], &mut s[..rows * n]);
+        let (l, s) = (&mut l[..rows * n], &mut s[..rows * n]);
         let work = Splitting {
             vectors: self.vectors,
             n,
@@ -65,10 +65,9 @@ impl<V: Vector> Split<V> for Single<'_, V> {
         if rows == PANEL {
             return work.split_panel::<PANEL>(k, 0, l, s);
         }
-        let items = panels(rows)
-            .map(move |panel| (panel, take(&mut l, panel.1 * n), take(&mut s, panel.1 * n)));
+        let parts = parts(rows, Parts::of([(l, n), (s, n)]));
         self.team
-            .share(items, |(panel, l, s)| work.split(panel, l, s));
+            .share(parts, |(panel, [l, s])| work.split(panel, l, s));
     }
 }
 

@@ -1,6 +1,6 @@
 //! Products of panels. One tile of sums at a time is held in registers.
 
-use super::weights::take;
+use super::parts::{Parts, parts};
 use super::{PANEL, Single, panels};
 use crate::simd::{Vector, Vectors};
 use crate::unrolled::shape::{Layout, Multiply};
@@ -26,15 +26,14 @@ impl<V: Vector> Multiply<V> for Single<'_, V> {
         columns: usize,
         matrix: &[V::Array],
         x: &[V::Array],
-        mut out: &mut [V::Array],
+        out: &mut [V::Array],
     ) {
         let (n, vectors, rows) = (self.n, self.vectors, self.rows());
         if rows <= PANEL {
             return multiply_rows(vectors, columns, rows, &matrix[..rows * n], x, out);
         }
-        let items =
-            panels(rows).map(move |(first, count)| (first, count, take(&mut out, count * columns)));
-        self.team.share(items, |(first, count, out)| {
+        let parts = parts(rows, Parts::of([(out, columns)]));
+        self.team.share(parts, |((first, count), [out])| {
             let panel = &matrix[first * n..][..count * n];
             multiply_rows(vectors, columns, count, panel, x, out);
         });
@@ -72,7 +71,7 @@ pub(super) type Segment<'a, const ROWS: usize, A> = (&'a [[A; ROWS]], &'a [A]);
 
 /// A panel of `count` vector rows times a table of `columns` vectors a row, to `out`.
 #[inline(always)]
-pub(super) fn multiply_rows<V: Vector>(
+fn multiply_rows<V: Vector>(
     vectors: Vectors<V>,
     columns: usize,
     count: usize,
@@ -89,7 +88,7 @@ pub(super) fn multiply_rows<V: Vector>(
 
 /// [`multiply_rows`] for a panel of `ROWS` vectors.
 #[inline(always)]
-pub(super) fn multiply_panel<const ROWS: usize, V: Vector>(
+fn multiply_panel<const ROWS: usize, V: Vector>(
     vectors: Vectors<V>,
     columns: usize,
     panel: &[[V::Array; ROWS]],
@@ -97,8 +96,8 @@ pub(super) fn multiply_panel<const ROWS: usize, V: Vector>(
     out: &mut [V::Array],
 ) {
     for (block, panel) in panel.chunks(BLOCK * V::W).enumerate() {
-        let segment = (panel, &x[block * BLOCK * columns..]);
-        add::<ROWS, V>(vectors, columns, block == 0, &[segment], out);
+        let x = &x[block * BLOCK * columns..];
+        add::<ROWS, V>(vectors, columns, block == 0, &(panel, x), out);
     }
 }
 
@@ -109,7 +108,7 @@ pub(super) fn add<const ROWS: usize, V: Vector>(
     vectors: Vectors<V>,
     columns: usize,
     first: bool,
-    segments: &[Segment<'_, ROWS, V::Array>],
+    segment: &Segment<'_, ROWS, V::Array>,
     out: &mut [V::Array],
 ) {
     vectors.vectorize(
@@ -121,30 +120,30 @@ pub(super) fn add<const ROWS: usize, V: Vector>(
             if size_of::<V>() > 32 {
                 // AVX-512 has twice as many registers.
                 while columns - c > 7 {
-                    add_tile::<ROWS, 6, V>(vectors, columns, c, first, segments, out);
+                    add_tile::<ROWS, 6, V>(vectors, columns, c, first, segment, out);
                     c += 6;
                 }
             }
             if ROWS > 2 {
                 while columns - c > 4 {
-                    add_tile::<ROWS, 3, V>(vectors, columns, c, first, segments, out);
+                    add_tile::<ROWS, 3, V>(vectors, columns, c, first, segment, out);
                     c += 3;
                 }
             } else {
                 while columns - c > 6 {
-                    add_tile::<ROWS, 4, V>(vectors, columns, c, first, segments, out);
+                    add_tile::<ROWS, 4, V>(vectors, columns, c, first, segment, out);
                     c += 4;
                 }
                 if columns - c > 4 {
-                    add_tile::<ROWS, 3, V>(vectors, columns, c, first, segments, out);
+                    add_tile::<ROWS, 3, V>(vectors, columns, c, first, segment, out);
                     c += 3;
                 }
             }
             match columns - c {
-                4 => add_tile::<ROWS, 4, V>(vectors, columns, c, first, segments, out),
-                3 => add_tile::<ROWS, 3, V>(vectors, columns, c, first, segments, out),
-                2 => add_tile::<ROWS, 2, V>(vectors, columns, c, first, segments, out),
-                _ => add_tile::<ROWS, 1, V>(vectors, columns, c, first, segments, out),
+                4 => add_tile::<ROWS, 4, V>(vectors, columns, c, first, segment, out),
+                3 => add_tile::<ROWS, 3, V>(vectors, columns, c, first, segment, out),
+                2 => add_tile::<ROWS, 2, V>(vectors, columns, c, first, segment, out),
+                _ => add_tile::<ROWS, 1, V>(vectors, columns, c, first, segment, out),
             }
         },
     );
@@ -157,7 +156,7 @@ fn add_tile<const ROWS: usize, const COLUMNS: usize, V: Vector>(
     columns: usize,
     c: usize,
     first: bool,
-    segments: &[Segment<'_, ROWS, V::Array>],
+    segment: &Segment<'_, ROWS, V::Array>,
     out: &mut [V::Array],
 ) {
     let mut sums = [[vectors.zero(); COLUMNS]; ROWS];
@@ -169,20 +168,19 @@ fn add_tile<const ROWS: usize, const COLUMNS: usize, V: Vector>(
             }
         }
     }
-    for (panel, x) in segments {
-        let mut x = &x[c..];
-        // W columns of the matrix meet one vector row of x, from which they take a lane each.
-        let full = panel.chunks_exact(V::W);
-        let rest = full.remainder();
-        for matrix in full {
-            for l in 0..V::W {
-                add_column(vectors, &matrix[l], &x[..COLUMNS], l, &mut sums);
-            }
-            x = x.get(columns..).unwrap_or_default();
+    let &(panel, x) = segment;
+    let mut x = &x[c..];
+    // W columns of the matrix meet one vector row of x, from which they take a lane each.
+    let full = panel.chunks_exact(V::W);
+    let rest = full.remainder();
+    for matrix in full {
+        for l in 0..V::W {
+            add_column(vectors, &matrix[l], &x[..COLUMNS], l, &mut sums);
         }
-        for (l, matrix) in rest.iter().enumerate().take(V::W) {
-            add_column(vectors, matrix, &x[..COLUMNS], l, &mut sums);
-        }
+        x = x.get(columns..).unwrap_or_default();
+    }
+    for (l, matrix) in rest.iter().enumerate().take(V::W) {
+        add_column(vectors, matrix, &x[..COLUMNS], l, &mut sums);
     }
     for v in 0..ROWS {
         let out = &mut out[v * columns + c..][..COLUMNS];
