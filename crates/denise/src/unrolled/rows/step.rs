@@ -31,7 +31,7 @@ pub(crate) fn squares<V: Vector>(
 }
 
 /// Writes u_a u_b for every row of `u` to `p`.
-#[inline(never)]
+#[inline(always)]
 pub(crate) fn products<V: Vector>(
     vectors: Vectors<V>,
     k: usize,
@@ -57,7 +57,7 @@ pub(crate) fn products<V: Vector>(
 
 /// The rows' steps from their own A_i and b_i, shortened if they are long. `b` becomes the steps, and A_i is
 /// overwritten.
-#[inline(never)]
+#[inline(always)]
 pub(crate) fn damped_own<V: Vector>(
     vectors: Vectors<V>,
     k: usize,
@@ -85,7 +85,7 @@ pub(crate) fn damped_own<V: Vector>(
 }
 
 /// G in `g` becomes its factors.
-#[inline(never)]
+#[inline(always)]
 pub(crate) fn factor_gram<V: Vector>(vectors: Vectors<V>, k: usize, g: &mut [V::Array]) {
     by_rank(
         vectors,
@@ -102,7 +102,7 @@ pub(crate) fn factor_gram<V: Vector>(vectors: Vectors<V>, k: usize, g: &mut [V::
 }
 
 /// [`damped_own`] for A_i = w̄_i G, where `g` holds the factors of G and `trust` n w̄_i.
-#[inline(never)]
+#[inline(always)]
 pub(crate) fn damped_shared<V: Vector>(
     vectors: Vectors<V>,
     k: usize,
@@ -168,7 +168,7 @@ fn damp<V: Vector>(vectors: Vectors<V>, k: usize, limit: V, d: &mut [V::Array]) 
 
 /// From dᵀU in `c` to the C, times ν, for which U C is the part of the steps d within the span of U. `g` holds the factors
 /// of G = UᵀU.
-#[inline(never)]
+#[inline(always)]
 pub(crate) fn within<V: Vector>(
     vectors: Vectors<V>,
     k: usize,
@@ -205,7 +205,7 @@ pub(crate) fn within<V: Vector>(
 
 /// Writes u + η d + C u + μ (u − previous) over `previous` and its square to `norms`, for every row u of U and step d.
 /// Without `c`, C is zero.
-#[inline(never)]
+#[inline(always)]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn advance<V: Vector>(
     vectors: Vectors<V>,
