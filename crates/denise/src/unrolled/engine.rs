@@ -258,7 +258,7 @@ impl<F: Real> Engine<F> {
     /// Whether a matrix alone takes less time with vectors of half the width, where its columns have three of them.
     #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
     pub(super) fn few_rows<V: Vector<Scalar = F>>(&self) -> bool {
-        self.n <= 3 * (V::W / 2) && self.k <= 4
+        false
     }
 
     pub(super) fn lanes<V: Vector<Scalar = F>>(&self, vectors: Vectors<V>) -> Lanes<V> {

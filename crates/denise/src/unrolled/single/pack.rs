@@ -1,7 +1,7 @@
 //! The caller's matrix to panels, and back.
 
 use super::parts::{Parts, parts};
-use super::{PANEL, Single, lane_numbers, panels};
+use super::{Single, lane_numbers, panels};
 use crate::simd::{Fixed, Real, Vector, Vectors};
 use crate::tick::Side;
 use crate::unrolled::shape::{Layout, Pack};
@@ -31,8 +31,10 @@ impl<V: Vector> Pack<V> for Single<'_, V> {
     #[inline(always)]
     fn unpack(self, matrix: &[V::Array], out: &mut [V::Scalar]) {
         let (n, vectors, rows) = (self.n, self.vectors, self.rows());
-        if rows == PANEL {
-            return self.unpack_panel(matrix, out);
+        match rows {
+            3 => return self.unpack_panel::<3>(matrix, out),
+            2 => return self.unpack_panel::<2>(matrix, out),
+            _ => {}
         }
         // Column j of a symmetric matrix is its row j, and that is contiguous in the output.
         let items = out.chunks_mut(TOGETHER * n).enumerate();
@@ -127,12 +129,12 @@ impl<V: Vector> Pack<V> for Single<'_, V> {
 impl<V: Vector> Single<'_, V> {
     /// [`Pack::unpack`] for a matrix that is one panel.
     #[inline(always)]
-    fn unpack_panel(self, matrix: &[V::Array], out: &mut [V::Scalar]) {
+    fn unpack_panel<const ROWS: usize>(self, matrix: &[V::Array], out: &mut [V::Scalar]) {
         let mut rest = out;
-        for column in matrix.as_chunks::<PANEL>().0.iter().take(self.n) {
-            if rest.len() >= PANEL * V::W {
+        for column in matrix.as_chunks::<ROWS>().0.iter().take(self.n) {
+            if rest.len() >= ROWS * V::W {
                 // What is written past the end of a row is the beginning of the next, which comes later.
-                let runs = V::Array::chunks_mut(&mut rest[..PANEL * V::W]);
+                let runs = V::Array::chunks_mut(&mut rest[..ROWS * V::W]);
                 for (run, x) in runs.iter_mut().zip(column) {
                     self.vectors.load(x).store_array(run);
                 }

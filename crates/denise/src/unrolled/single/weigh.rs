@@ -1,5 +1,6 @@
 //! The residual of a panel, block of columns by block, its weights, and what they add to A and b of its rows.
 
+use super::fused::{Fused, fits};
 use super::parts::{Parts, parts};
 use super::tile::{BLOCK, add};
 use super::{PANEL, Single, lane_numbers};
@@ -114,10 +115,48 @@ impl<V: Vector> Weighing<'_, V> {
         );
     }
 
+    /// The same for vector row `row` of the panel of `ROWS` vectors that begins at `first`.
+    #[inline(always)]
+    fn fuse<const ROWS: usize>(&self, k: usize, first: usize, row: usize, part: &mut Part<'_, V>) {
+        let fused = Fused::<ROWS, V> {
+            vectors: self.vectors,
+            k,
+            influence: self.influence,
+            row: first + row,
+            place: row,
+            m: self.m[first * self.n..][..ROWS * self.n].as_chunks::<ROWS>().0,
+            u: self.u,
+        };
+        let sums = match self.p {
+            Some(p) => {
+                let sums = fused.sums::<true>(p);
+                let size = triangle(k);
+                let a = &mut part.a[row * size..][..size];
+                for e in 0..size {
+                    sums.a[e].store_array(&mut a[e]);
+                }
+                sums
+            }
+            None => fused.sums::<false>(&[]),
+        };
+        let b = &mut part.b[row * k..][..k];
+        for a in 0..k {
+            sums.b[a].store_array(&mut b[a]);
+        }
+        sums.sum.store_array(&mut part.sums[row]);
+        sums.total.store_array(&mut part.trust[row]);
+    }
+
     /// [`Weighing::panel`] for a panel of `ROWS` vectors.
     #[inline(always)]
     fn weigh_panel<const ROWS: usize>(&self, k: usize, first: usize, part: &mut Part<'_, V>) {
         let (n, vectors, u) = (self.n, self.vectors, self.u);
+        if fits::<V>(k) {
+            for row in 0..ROWS {
+                self.fuse::<ROWS>(k, first, row, part);
+            }
+            return;
+        }
         let zero = vectors.zero();
         let mut panel = Panel::<ROWS, V> {
             vectors,
