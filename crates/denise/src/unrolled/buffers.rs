@@ -48,6 +48,8 @@ pub(super) struct Buffers<'a, V: Vector> {
     pub(super) sizes: &'a mut [V::Array],
     /// What the sum of a row is multiplied by for its mean: one by how many of its entries are known.
     pub(super) shares: &'a mut [V::Array],
+    /// The diagonal of M̂.
+    pub(super) variances: &'a mut [V::Array],
     /// |u_i|².
     pub(super) norms: &'a mut [V::Array],
     /// A small symmetric matrix.
@@ -60,15 +62,14 @@ pub(super) struct Buffers<'a, V: Vector> {
     pub(super) first: &'a mut [V::Array],
     /// If entries may be missing: units of the assets whose variance is.
     pub(super) roots: &'a mut [V::Array],
-    /// If entries may be missing: the diagonal of M̂, and of `known`.
-    pub(super) variances: &'a mut [V::Array],
+    /// If entries may be missing: the diagonal of `known`.
     pub(super) variances_known: &'a mut [V::Array],
 }
 
 impl<'a, V: Vector> Buffers<'a, V> {
     /// How many values matrices of this shape need if nothing is missing.
     pub(super) fn len(shape: impl Layout<V>, k: usize) -> usize {
-        let each_row = 4 * k + room(shape.n(), k) + 5;
+        let each_row = 4 * k + room(shape.n(), k) + 6;
         let width = width(shape.n(), k);
         let small = small(width) + triangle(width);
         let matrices = 4 * shape.matrix();
@@ -77,7 +78,7 @@ impl<'a, V: Vector> Buffers<'a, V> {
 
     /// How many they need beside that if entries may be.
     pub(super) fn len_for_missing(shape: impl Layout<V>, k: usize) -> usize {
-        (shape.matrix() + shape.rows() * (k + 3)) * V::W
+        (shape.matrix() + shape.rows() * (k + 2)) * V::W
     }
 
     pub(super) fn carve(
@@ -106,6 +107,7 @@ impl<'a, V: Vector> Buffers<'a, V> {
             sizes: take(rows),
             shares: take(rows),
             trust: take(rows),
+            variances: take(rows),
             norms: take(rows),
             g: take(triangle(width(n, k))),
             small: take(small(width(n, k))),
@@ -113,7 +115,6 @@ impl<'a, V: Vector> Buffers<'a, V> {
             known: take(if missing { matrix } else { 0 }),
             first: take(if missing { rows * k } else { 0 }),
             roots: take(if missing { rows } else { 0 }),
-            variances: take(if missing { rows } else { 0 }),
             variances_known: take(if missing { rows } else { 0 }),
         }
     }

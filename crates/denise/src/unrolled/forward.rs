@@ -94,15 +94,15 @@ impl<'a, F> Weights<'a, F> {
     }
 }
 
-/// Where entries are missing, the diagonals of M̂ and of what is known of it, for layers.
+/// The diagonals of M̂ and, where entries are missing, of what is known of it, for layers.
 #[inline(always)]
 pub(super) fn note_variances<V: Vector>(
     shape: impl Shape<V>,
     holes: Option<Holes<V>>,
     buffers: &mut Buffers<'_, V>,
 ) {
+    missing::diagonal(shape, buffers.m, buffers.variances);
     if holes.is_some() {
-        missing::diagonal(shape, buffers.m, buffers.variances);
         missing::diagonal(shape, buffers.known, buffers.variances_known);
     }
 }
@@ -277,7 +277,7 @@ fn layer<V: Vector>(
             // The sum over pairs j < i is divided by n, and then by the rest of how many there are.
             let share = match holes {
                 None => {
-                    shape.accumulate(k, influence, m, u, own, terms);
+                    shape.accumulate(k, influence, (m, variances), u, own, terms);
                     vectors.number(2.0 / (shape.n() as f64 - 1.0))
                 }
                 Some(holes) => {

@@ -110,13 +110,13 @@ pub(super) trait Multiply<V: Vector>: Layout<V> {
 
 /// The weights of a layer, and the sums that they weigh.
 pub(super) trait Weigh<V: Vector>: Layout<V> {
-    /// From R = M̂ − U Uᵀ the weights w, and from them what the rows' steps need: see [`Terms`]. `own` is
-    /// u_j u_jᵀ of every row if A_i is wanted.
+    /// From R = M̂ − U Uᵀ the weights w, and from them what the rows' steps need: see [`Terms`]. `m` is M̂ and its
+    /// diagonal, `own` is u_j u_jᵀ of every row if A_i is wanted.
     fn accumulate(
         self,
         k: usize,
         influence: Influence<V>,
-        m: &[V::Array],
+        m: (&[V::Array], &[V::Array]),
         u: &[V::Array],
         own: Option<&[V::Array]>,
         terms: Terms<'_, V>,

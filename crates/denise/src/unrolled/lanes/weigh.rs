@@ -16,7 +16,7 @@ impl<V: Vector> Weigh<V> for Lanes<V> {
         self,
         k: usize,
         influence: Influence<V>,
-        m: &[V::Array],
+        (m, _): (&[V::Array], &[V::Array]),
         u: &[V::Array],
         own: Option<&[V::Array]>,
         terms: Terms<'_, V>,

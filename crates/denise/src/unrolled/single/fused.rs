@@ -22,6 +22,8 @@ pub(super) struct Fused<'a, const STRIDE: usize, V: Vector> {
     /// Its number among all, and in its panel.
     pub(super) row: usize,
     pub(super) place: usize,
+    /// Its diagonal entries.
+    pub(super) variance: V,
     /// The columns of the panel.
     pub(super) m: &'a [[V::Array; STRIDE]],
     pub(super) u: &'a [V::Array],
@@ -86,16 +88,11 @@ impl<const STRIDE: usize, V: Vector> Fused<'_, STRIDE, V> {
         let p = if OWN { &p[square * size..][..size] } else { p };
         let mut own_weights = zero;
         if WHERE == DIAGONAL {
-            let m = V::from_fn(
-                vectors.simd(),
-                #[inline(always)]
-                |l| m.get(l).map_or(V::Scalar::ZERO, |m| m[self.place][l]),
-            );
-            let mut x = m;
+            let mut x = self.variance;
             for a in 0..k {
                 x = own[a].mul_add(vectors.load(&u[a]), x);
             }
-            own_weights = self.influence.of_diagonal(vectors, m, x);
+            own_weights = self.influence.of_diagonal(vectors, self.variance, x);
         }
         let mut lane = zero;
         let mut all = *sums;

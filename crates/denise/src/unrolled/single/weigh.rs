@@ -16,7 +16,7 @@ impl<V: Vector> Weigh<V> for Single<'_, V> {
         self,
         k: usize,
         influence: Influence<V>,
-        m: &[V::Array],
+        (m, variances): (&[V::Array], &[V::Array]),
         u: &[V::Array],
         own: Option<&[V::Array]>,
         terms: Terms<'_, V>,
@@ -36,6 +36,7 @@ impl<V: Vector> Weigh<V> for Single<'_, V> {
             k,
             influence,
             m,
+            variances,
             u,
             p: own,
         };
@@ -95,6 +96,7 @@ struct Weighing<'a, V: Vector> {
     k: usize,
     influence: Influence<V>,
     m: &'a [V::Array],
+    variances: &'a [V::Array],
     u: &'a [V::Array],
     /// u_j u_jᵀ, if A_i is wanted.
     p: Option<&'a [V::Array]>,
@@ -124,6 +126,7 @@ impl<V: Vector> Weighing<'_, V> {
             influence: self.influence,
             row: first + row,
             place: row,
+            variance: self.vectors.load(&self.variances[first + row]),
             m: self.m[first * self.n..][..ROWS * self.n].as_chunks::<ROWS>().0,
             u: self.u,
         };
@@ -162,6 +165,7 @@ impl<V: Vector> Weighing<'_, V> {
             vectors,
             k,
             own: &u[first * k..][..ROWS * k],
+            variances: &self.variances[first..][..ROWS],
             influence: self.influence,
             sum: [zero; ROWS],
             total: [zero; ROWS],
@@ -204,6 +208,7 @@ struct Panel<'a, const ROWS: usize, V: Vector> {
     k: usize,
     /// The panel's own rows of U.
     own: &'a [V::Array],
+    variances: &'a [V::Array],
     influence: Influence<V>,
     /// Σ |R_ij| over j < i.
     sum: [V; ROWS],
@@ -275,7 +280,7 @@ impl<const ROWS: usize, V: Vector> Panel<'_, ROWS, V> {
         let influence = self.influence;
         let mut own_weights = zero;
         if DIAGONAL < ROWS {
-            own_weights = self.weigh_own(DIAGONAL, m);
+            own_weights = self.weigh_own(DIAGONAL);
         }
         let mut lane = zero;
         for (l, ((m, w), c)) in m.iter().zip(w).zip(c).enumerate().take(V::W) {
@@ -307,20 +312,16 @@ impl<const ROWS: usize, V: Vector> Panel<'_, ROWS, V> {
         }
     }
 
-    /// The weights on the diagonal, in vector row `row` of the panel, all at once; `m` has the columns of these rows.
+    /// The weights on the diagonal, in vector row `row` of the panel, all at once.
     #[inline(always)]
-    fn weigh_own(&self, row: usize, m: &[[V::Array; ROWS]]) -> V {
+    fn weigh_own(&self, row: usize) -> V {
         let (vectors, k) = (self.vectors, self.k);
-        let m = V::from_fn(
-            vectors.simd(),
-            #[inline(always)]
-            |l| m.get(l).map_or(V::Scalar::ZERO, |m| m[row][l]),
-        );
-        let mut x = m;
+        let variance = vectors.load(&self.variances[row]);
+        let mut x = variance;
         for u in &self.own[row * k..][..k] {
             let u = vectors.load(u);
             x = (-u).mul_add(u, x);
         }
-        self.influence.of_diagonal(vectors, m, x)
+        self.influence.of_diagonal(vectors, variance, x)
     }
 }
