@@ -255,17 +255,14 @@ fn layer<V: Vector>(
             let influence = influence(shape, layer, mean, size);
             let limit = size.min(vectors.number(RMS_LIMIT * RMS_LIMIT));
             let limit = limit.mul_add(vectors.number(16.0), vectors.splat(V::Scalar::TINY));
-            let mut own = None;
-            if layer.curvature == Curvature::Own {
-                rows::products(vectors, k, u, p);
-                own = Some(&*p);
-            }
+            let own = layer.curvature == Curvature::Own;
             let within = layer.nu != V::Scalar::ZERO;
-            if own.is_none() || within {
+            if !own || within {
                 shape.gram(k, u, u, g);
                 // Now, so that its chain of divisions is over when the weights have been summed.
                 rows::factor_gram(vectors, k, g);
             }
+            let p = own.then_some(p);
             let terms = Terms {
                 w,
                 c,
@@ -277,7 +274,7 @@ fn layer<V: Vector>(
             // The sum over pairs j < i is divided by n, and then by the rest of how many there are.
             let share = match holes {
                 None => {
-                    shape.accumulate(k, influence, (m, variances), u, own, terms);
+                    shape.accumulate(k, influence, (m, variances), u, p, terms);
                     vectors.number(2.0 / (shape.n() as f64 - 1.0))
                 }
                 Some(holes) => {
@@ -288,32 +285,50 @@ fn layer<V: Vector>(
                         variances_known,
                         stretch: holes.stretch(shape),
                     };
-                    missing::accumulate(shape, k, influence, holed, u, own, terms);
+                    missing::accumulate(shape, k, influence, holed, u, p, terms);
                     holes.share_of_pairs(shape)
                 }
             };
             let mean = shape.mean(sums) * share;
-            if own.is_some() {
-                shape.share_rows(
-                    (a, triangle(k)),
-                    (b, k),
-                    #[inline(always)]
-                    |a, b| rows::damped_own(vectors, k, limit, a, b),
-                );
-            } else {
-                rows::damped_shared(vectors, k, shape.n(), limit, g, trust, b);
-            }
-            let mut c = None;
-            if within {
-                shape.cross(k, u, b, small);
-                rows::within(vectors, k, vectors.splat(layer.nu), g, small);
-                c = Some(&**small);
-            }
+            let systems = rows::Systems {
+                vectors,
+                k,
+                n: shape.n(),
+                limit,
+                shared: (!own).then_some(&**g),
+            };
             let step = Step {
                 eta: vectors.splat(layer.eta),
                 mu: vectors.splat(layer.mu),
             };
-            rows::advance(vectors, k, step, b, c, u, v, norms);
+            // What U was before becomes what it is after.
+            if within {
+                shape.share_rows(
+                    [(a, triangle(k)), (trust, 1), (&mut *b, k)],
+                    #[inline(always)]
+                    |_, [a, trust, b]| systems.solve(a, trust, b),
+                );
+                shape.cross(k, u, b, small);
+                rows::within(vectors, k, vectors.splat(layer.nu), g, small);
+                shape.share_rows(
+                    [(b, k), (&mut *v, k), (norms, 1)],
+                    #[inline(always)]
+                    |first, [b, v, norms]| {
+                        let u = &u[first * k..][..b.len()];
+                        rows::advance(vectors, k, step, b, Some(small), u, v, norms);
+                    },
+                );
+            } else {
+                shape.share_rows(
+                    [(a, triangle(k)), (trust, 1), (b, k), (&mut *v, k), (norms, 1)],
+                    #[inline(always)]
+                    |first, [a, trust, b, v, norms]| {
+                        systems.solve(a, trust, b);
+                        let u = &u[first * k..][..b.len()];
+                        rows::advance(vectors, k, step, b, None, u, v, norms);
+                    },
+                );
+            }
             core::mem::swap(u, v);
             mean
         },

@@ -4,6 +4,7 @@
 //! times, where one without holes goes through it once. So the hot loops need no second copy, and the arithmetic is that
 //! of a layer without holes, in the same order: a matrix without holes, in a group with others, keeps its bits.
 
+use super::rows;
 use super::buffers::Buffers;
 use super::shape::{Influence, Layout, Shape, Terms};
 use super::triangle::triangle;
@@ -255,10 +256,17 @@ pub(super) fn accumulate<V: Vector>(
     influence: Influence<V>,
     holed: Holed<'_, V>,
     u: &[V::Array],
-    own: Option<&[V::Array]>,
+    p: Option<&mut [V::Array]>,
     terms: Terms<'_, V>,
 ) {
     let vectors = shape.vectors();
+    let own = p.map(
+        #[inline(always)]
+        |p| {
+            rows::products(vectors, k, u, p);
+            &*p
+        },
+    );
     let Holed {
         m,
         known,

@@ -2,7 +2,7 @@
 
 use super::missing::or_zero;
 use super::shape::Sums;
-use crate::simd::{Real, Vector, Vectors};
+use crate::simd::{Real, Vector};
 use fearless_simd::Select;
 
 /// A scale above which its reciprocal comes near the least normal number of f32.
@@ -10,6 +10,7 @@ const LARGE: f64 = (1_u128 << 120) as f64;
 /// What brings such a scale back, without making anything subnormal that would not be so after division by it.
 const SHIFT: f64 = 1.0 / (1_u64 << 32) as f64;
 
+#[derive(Clone, Copy)]
 pub(super) struct Scale<V> {
     /// The mean variance, tr(M)/n, or max |M_ij| / n if that is more, which it is not for a positive semidefinite M: it
     /// keeps s positive, and continuous in M, when M is not.
@@ -40,7 +41,7 @@ impl<V: Vector> Scale<V> {
     ) -> Scale<V> {
         let vectors = shape.vectors();
         let share = vectors.number(1.0 / shape.n() as f64);
-        let (largest, poison) = shape.extremes(raw);
+        let (largest, poison) = shape.extremes(raw, numbers);
         // Divided before it is summed: the trace of a finite matrix may overflow.
         for (row, number) in numbers.iter_mut().enumerate() {
             (shape.diagonal(raw, row) * known).store_array(number);
@@ -75,19 +76,24 @@ impl<V: Vector> Scale<V> {
 
     /// M̂ from M.
     #[inline(always)]
-    pub(super) fn apply(&self, vectors: Vectors<V>, raw: &[V::Array], m: &mut [V::Array]) {
-        for (m, raw) in m.iter_mut().zip(raw.iter()) {
-            let raw = vectors.load(raw) * self.shift;
-            (raw * self.inverse).store_array(m);
-        }
+    pub(super) fn apply(self, shape: impl Sums<V>, raw: &[V::Array], m: &mut [V::Array]) {
+        shape.map(
+            raw,
+            m,
+            #[inline(always)]
+            |raw| raw * self.shift * self.inverse,
+        );
     }
 
     /// The same from M with zeros where it is NaN.
     #[inline(always)]
-    pub(super) fn apply_known(&self, vectors: Vectors<V>, raw: &[V::Array], m: &mut [V::Array]) {
-        for (m, raw) in m.iter_mut().zip(raw.iter()) {
-            let raw = or_zero(vectors, vectors.load(raw)) * self.shift;
-            (raw * self.inverse).store_array(m);
-        }
+    pub(super) fn apply_known(self, shape: impl Sums<V>, raw: &[V::Array], m: &mut [V::Array]) {
+        let vectors = shape.vectors();
+        shape.map(
+            raw,
+            m,
+            #[inline(always)]
+            |raw| or_zero(vectors, raw) * self.shift * self.inverse,
+        );
     }
 }

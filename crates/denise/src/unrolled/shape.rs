@@ -27,12 +27,12 @@ pub(super) trait Layout<V: Vector>: Copy {
     fn rows(self) -> usize;
     /// Vectors in a symmetric n×n matrix.
     fn matrix(self) -> usize;
-    /// Calls `work` for rows of two tables, which have so many vectors a row: all at once, or some on each thread.
-    fn share_rows(
+    /// Calls `work` with rows of tables, which have so many vectors a row, and the number of the first one: with all at
+    /// once, or with some on each thread.
+    fn share_rows<const TABLES: usize>(
         self,
-        x: (&mut [V::Array], usize),
-        y: (&mut [V::Array], usize),
-        work: impl Fn(&mut [V::Array], &mut [V::Array]) + Sync,
+        tables: [(&mut [V::Array], usize); TABLES],
+        work: impl Fn(usize, [&mut [V::Array]; TABLES]) + Sync,
     );
 }
 
@@ -71,7 +71,7 @@ pub(super) trait Sums<V: Vector>: Layout<V> {
     /// Σ over the rows of x_ia y_ib, likewise, for factors with k columns.
     fn dot(self, k: usize, x: (&[V::Array], usize), y: (&[V::Array], usize)) -> V;
     /// Σ over all j of a function of the entries of each row; `term` gives 0 for an entry of 0.
-    fn row_sums(self, matrix: &[V::Array], sums: &mut [V::Array], term: impl Fn(V) -> V);
+    fn row_sums(self, matrix: &[V::Array], sums: &mut [V::Array], term: impl Fn(V) -> V + Sync);
     /// Σ over all pairs j < i of a function of an entry: `term` takes the entry's place in a matrix and gives 0 for an
     /// entry of 0. `sums` is scratch.
     fn sum_pairs(self, sums: &mut [V::Array], term: impl Fn(usize) -> V) -> V;
@@ -80,7 +80,7 @@ pub(super) trait Sums<V: Vector>: Layout<V> {
     fn sum_entries<const T: usize>(
         self,
         sums: &mut [V::Array],
-        terms: impl Fn(usize) -> [V; T],
+        terms: impl Fn(usize) -> [V; T] + Sync,
     ) -> [V; T];
     /// The diagonal entries of one vector row.
     fn diagonal(self, matrix: &[V::Array], row: usize) -> V;
@@ -90,8 +90,10 @@ pub(super) trait Sums<V: Vector>: Layout<V> {
     fn clip(self, pair: V, own: V, matrix: &[V::Array], out: &mut [V::Array]);
     /// Diagonal entry `i` of the matrix in `lane`, of those that are there.
     fn variance(self, matrix: &[V::Array], lane: usize, i: usize) -> V::Scalar;
-    /// The largest |M_ij|, and the sum of 0·M_ij, which is not zero if an entry is not finite.
-    fn extremes(self, raw: &[V::Array]) -> (V, V);
+    /// The largest |M_ij|, and the sum of 0·M_ij, which is not zero if an entry is not finite. `room` is scratch.
+    fn extremes(self, raw: &[V::Array], room: &mut [V::Array]) -> (V, V);
+    /// Writes a function of every entry.
+    fn map(self, from: &[V::Array], to: &mut [V::Array], function: impl Fn(V) -> V + Sync);
 
     /// The mean of a number over the rows.
     #[inline(always)]
@@ -111,14 +113,14 @@ pub(super) trait Multiply<V: Vector>: Layout<V> {
 /// The weights of a layer, and the sums that they weigh.
 pub(super) trait Weigh<V: Vector>: Layout<V> {
     /// From R = M̂ − U Uᵀ the weights w, and from them what the rows' steps need: see [`Terms`]. `m` is M̂ and its
-    /// diagonal, `own` is u_j u_jᵀ of every row if A_i is wanted.
+    /// diagonal, `p` has room for u_j u_jᵀ of every row if A_i is wanted.
     fn accumulate(
         self,
         k: usize,
         influence: Influence<V>,
         m: (&[V::Array], &[V::Array]),
         u: &[V::Array],
-        own: Option<&[V::Array]>,
+        p: Option<&mut [V::Array]>,
         terms: Terms<'_, V>,
     );
 }

@@ -79,7 +79,7 @@ impl<F: Real> Engine<F> {
                     scale = Scale::of_known(shape, buffers.m, share, buffers.sums);
                     holes = Some(found);
                 }
-                normal(shape, &scale, holes, buffers);
+                normal(shape, scale, holes, buffers);
                 if let Some(found) = holes {
                     holes = Some(missing::leave_out(shape, ones, found, buffers));
                 } else {
@@ -176,13 +176,13 @@ pub(in crate::unrolled) struct Ready<V> {
 #[inline(always)]
 fn normal<V: Vector>(
     shape: impl Shape<V>,
-    scale: &Scale<V>,
+    scale: Scale<V>,
     holes: Option<Holes<V>>,
     buffers: &mut Buffers<'_, V>,
 ) {
     match holes {
-        None => scale.apply(shape.vectors(), buffers.raw, buffers.m),
-        Some(_) => scale.apply_known(shape.vectors(), buffers.raw, buffers.m),
+        None => scale.apply(shape, buffers.raw, buffers.m),
+        Some(_) => scale.apply_known(shape, buffers.raw, buffers.m),
     }
 }
 

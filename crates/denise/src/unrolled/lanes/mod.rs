@@ -53,13 +53,12 @@ impl<V: Vector> Layout<V> for Lanes<V> {
     }
 
     #[inline(always)]
-    fn share_rows(
+    fn share_rows<const TABLES: usize>(
         self,
-        (x, _): (&mut [V::Array], usize),
-        (y, _): (&mut [V::Array], usize),
-        work: impl Fn(&mut [V::Array], &mut [V::Array]) + Sync,
+        tables: [(&mut [V::Array], usize); TABLES],
+        work: impl Fn(usize, [&mut [V::Array]; TABLES]) + Sync,
     ) {
-        work(x, y);
+        work(0, tables.map(|(table, _)| table));
     }
 }
 

@@ -72,7 +72,7 @@ impl<V: Vector> Sums<V> for Lanes<V> {
     fn sum_entries<const T: usize>(
         self,
         sums: &mut [V::Array],
-        terms: impl Fn(usize) -> [V; T],
+        terms: impl Fn(usize) -> [V; T] + Sync,
     ) -> [V; T] {
         let zero = self.vectors.zero();
         for i in 0..self.n.div_ceil(SIDE) {
@@ -109,7 +109,7 @@ impl<V: Vector> Sums<V> for Lanes<V> {
     }
 
     #[inline(always)]
-    fn row_sums(self, matrix: &[V::Array], sums: &mut [V::Array], term: impl Fn(V) -> V) {
+    fn row_sums(self, matrix: &[V::Array], sums: &mut [V::Array], term: impl Fn(V) -> V + Sync) {
         let vectors = self.vectors;
         let blocks = matrix.as_chunks::<ENTRIES>().0;
         let sums = sums.as_chunks_mut::<SIDE>().0;
@@ -185,7 +185,7 @@ impl<V: Vector> Sums<V> for Lanes<V> {
     }
 
     #[inline(always)]
-    fn extremes(self, raw: &[V::Array]) -> (V, V) {
+    fn extremes(self, raw: &[V::Array], _: &mut [V::Array]) -> (V, V) {
         let zero = self.vectors.zero();
         // Two of each: one would wait for itself.
         let (mut largest, mut poison) = ([zero; 2], [zero; 2]);
@@ -198,6 +198,13 @@ impl<V: Vector> Sums<V> for Lanes<V> {
             }
         }
         (largest[0].max(largest[1]), poison[0] + poison[1])
+    }
+
+    #[inline(always)]
+    fn map(self, from: &[V::Array], to: &mut [V::Array], function: impl Fn(V) -> V + Sync) {
+        for (to, from) in to.iter_mut().zip(from) {
+            function(self.vectors.load(from)).store_array(to);
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use super::tile::add_row;
 use super::{ENTRIES, Lanes, SIDE};
 use crate::simd::{Fixed, Real, Vector, Vectors};
 use crate::unrolled::rank::by_many_ranks;
+use crate::unrolled::rows;
 use crate::unrolled::shape::{Influence, Terms, Weigh};
 use crate::unrolled::triangle::triangle;
 
@@ -18,9 +19,16 @@ impl<V: Vector> Weigh<V> for Lanes<V> {
         influence: Influence<V>,
         (m, _): (&[V::Array], &[V::Array]),
         u: &[V::Array],
-        own: Option<&[V::Array]>,
+        p: Option<&mut [V::Array]>,
         terms: Terms<'_, V>,
     ) {
+        let own = p.map(
+            #[inline(always)]
+            |p| {
+                rows::products(self.vectors, k, u, p);
+                &*p
+            },
+        );
         by_many_ranks(
             self.vectors,
             k,

@@ -19,6 +19,6 @@ mod unmix;
 pub(super) use leading::leading;
 pub(super) use mix::mix;
 pub(super) use step::{
-    Step, advance, damped_own, damped_shared, factor_gram, products, squares, within,
+    Step, Systems, advance, factor_gram, products, squares, within,
 };
 pub(super) use unmix::unmix;

@@ -55,10 +55,49 @@ pub(crate) fn products<V: Vector>(
     );
 }
 
+/// G in `g` becomes its factors.
+#[inline(always)]
+pub(crate) fn factor_gram<V: Vector>(vectors: Vectors<V>, k: usize, g: &mut [V::Array]) {
+    by_rank(
+        vectors,
+        k,
+        #[inline(always)]
+        move |k| {
+            if k <= FEW {
+                Factors::of(vectors, k, g).store(g);
+            } else {
+                factor::<1, V>(vectors, k, g);
+            }
+        },
+    );
+}
+
+/// The systems of the rows, whose solutions are their steps.
+pub(crate) struct Systems<'a, V: Vector> {
+    pub(crate) vectors: Vectors<V>,
+    pub(crate) k: usize,
+    pub(crate) n: usize,
+    /// Longer steps are shortened: see [`damp`].
+    pub(crate) limit: V,
+    /// The factors of G, if A_i = w̄_i G.
+    pub(crate) shared: Option<&'a [V::Array]>,
+}
+
+impl<V: Vector> Systems<'_, V> {
+    /// The steps of some rows, from their own A_i, which is overwritten, or from n w̄_i in `trust`. b_i becomes the step.
+    #[inline(always)]
+    pub(crate) fn solve(&self, a: &mut [V::Array], trust: &[V::Array], b: &mut [V::Array]) {
+        match self.shared {
+            None => damped_own(self.vectors, self.k, self.limit, a, b),
+            Some(g) => damped_shared(self.vectors, self.k, self.n, self.limit, g, trust, b),
+        }
+    }
+}
+
 /// The rows' steps from their own A_i and b_i, shortened if they are long. `b` becomes the steps, and A_i is
 /// overwritten.
 #[inline(always)]
-pub(crate) fn damped_own<V: Vector>(
+fn damped_own<V: Vector>(
     vectors: Vectors<V>,
     k: usize,
     limit: V,
@@ -84,26 +123,9 @@ pub(crate) fn damped_own<V: Vector>(
     );
 }
 
-/// G in `g` becomes its factors.
-#[inline(always)]
-pub(crate) fn factor_gram<V: Vector>(vectors: Vectors<V>, k: usize, g: &mut [V::Array]) {
-    by_rank(
-        vectors,
-        k,
-        #[inline(always)]
-        move |k| {
-            if k <= FEW {
-                Factors::of(vectors, k, g).store(g);
-            } else {
-                factor::<1, V>(vectors, k, g);
-            }
-        },
-    );
-}
-
 /// [`damped_own`] for A_i = w̄_i G, where `g` holds the factors of G and `trust` n w̄_i.
 #[inline(always)]
-pub(crate) fn damped_shared<V: Vector>(
+fn damped_shared<V: Vector>(
     vectors: Vectors<V>,
     k: usize,
     n: usize,

@@ -1,7 +1,7 @@
 //! Weights that are summed as they are made: for so few columns of U that A and b of a row stay in registers.
 
 use super::lane_numbers;
-use crate::simd::{Real, Vector, Vectors};
+use crate::simd::{Vector, Vectors};
 use crate::unrolled::shape::Influence;
 use crate::unrolled::triangle::triangle;
 use fearless_simd::Select;

@@ -19,13 +19,14 @@ mod tile;
 mod weigh;
 
 use super::shape::Layout;
+use parts::parts;
 use crate::simd::{Fixed, Real, Vector, Vectors};
 use crate::team::Team;
 
 /// Vectors in a full panel: with three columns it makes nine sums, which 16 registers hold.
 const PANEL: usize = 3;
-/// Vector rows of tables that a thread takes at a time, a multiple of those that take turns in `rows/solve.rs`.
-const SHARE: usize = 8;
+/// Vector rows of tables that a thread takes at a time: those that take turns in `rows/solve.rs`.
+const SHARE: usize = 4;
 
 /// The shape, for an n×n matrix.
 #[derive(Clone, Copy)]
@@ -58,17 +59,41 @@ impl<V: Vector> Layout<V> for Single<'_, V> {
     }
 
     #[inline(always)]
-    fn share_rows(
+    fn share_rows<const TABLES: usize>(
         self,
-        (x, x_row): (&mut [V::Array], usize),
-        (y, y_row): (&mut [V::Array], usize),
-        work: impl Fn(&mut [V::Array], &mut [V::Array]) + Sync,
+        tables: [(&mut [V::Array], usize); TABLES],
+        work: impl Fn(usize, [&mut [V::Array]; TABLES]) + Sync,
     ) {
         if self.team.threads() == 1 {
-            return work(x, y);
+            return work(0, tables.map(|(table, _)| table));
         }
-        let items = x.chunks_mut(SHARE * x_row).zip(y.chunks_mut(SHARE * y_row));
-        self.team.share(items, |(x, y)| work(x, y));
+        let rows = self.rows();
+        let runs = (0..rows.div_ceil(SHARE)).map(|run| (SHARE * run, SHARE.min(rows - SHARE * run)));
+        self.team
+            .share(parts(runs, rows, tables), |((first, _), part)| {
+                work(first, part);
+            });
+    }
+}
+
+impl<V: Vector> Single<'_, V> {
+    /// Calls `work` for every panel and its part of some tables, which have so many vectors a row.
+    #[inline(always)]
+    fn each_panel<const TABLES: usize>(
+        self,
+        tables: [(&mut [V::Array], usize); TABLES],
+        work: impl Fn((usize, usize), [&mut [V::Array]; TABLES]) + Sync,
+    ) {
+        let (rows, vectors) = (self.rows(), self.vectors);
+        if rows <= PANEL {
+            return work((0, rows), tables.map(|(table, _)| table));
+        }
+        self.team.share(parts(panels(rows), rows, tables), |(panel, part)| {
+            vectors.vectorize(
+                #[inline(always)]
+                || work(panel, part),
+            );
+        });
     }
 }
 

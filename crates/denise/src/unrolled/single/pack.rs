@@ -1,6 +1,5 @@
 //! The caller's matrix to panels, and back.
 
-use super::parts::{Parts, parts};
 use super::{Single, lane_numbers, panels};
 use crate::simd::{Fixed, Real, Vector, Vectors};
 use crate::tick::Side;
@@ -11,21 +10,24 @@ impl<V: Vector> Pack<V> for Single<'_, V> {
     #[inline(never)]
     fn pack(self, matrix: &[V::Scalar], raw: &mut [V::Array]) {
         let (n, vectors) = (self.n, self.vectors);
-        let parts = parts(self.rows(), Parts::of([(raw, n)]));
-        self.team.share(parts, |((first, count), [panel])| {
-            vectors.vectorize(
-                #[inline(always)]
-                || {
-                    for v in 0..count {
-                        let top = (first + v) * V::W;
-                        for left in (0..n).step_by(V::W) {
-                            let columns = &mut panel[left * count + v..];
-                            pack_square(vectors, n, matrix, top, left, columns, count);
+        vectors.vectorize(
+            #[inline(always)]
+            || {
+                self.each_panel(
+                    [(raw, n)],
+                    #[inline(always)]
+                    |(first, count), [panel]| {
+                        for v in 0..count {
+                            let top = (first + v) * V::W;
+                            for left in (0..n).step_by(V::W) {
+                                let columns = &mut panel[left * count + v..];
+                                pack_square(vectors, n, matrix, top, left, columns, count);
+                            }
                         }
-                    }
-                },
-            );
-        });
+                    },
+                );
+            },
+        );
     }
 
     #[inline(always)]

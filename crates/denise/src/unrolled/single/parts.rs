@@ -1,52 +1,40 @@
-//! Panels, each with its part of some tables, from both ends: a thread that comes from one end finds the same panels in
-//! every layer, and in its own cache.
+//! Runs of vector rows, each with its part of some tables, from both ends: a thread that comes from one end finds the
+//! same rows in every layer, and in its own cache.
 
-use super::{Panels, panels};
+/// `runs` cover `rows` vector rows in order, as first row and number of rows; `tables` have so many values a row.
+#[inline(always)]
+pub(super) fn parts<'a, const TABLES: usize, T, I>(
+    runs: I,
+    rows: usize,
+    tables: [(&'a mut [T], usize); TABLES],
+) -> Parts<'a, TABLES, T, I> {
+    // What is taken from the end must belong to the last row.
+    let tables = tables.map(
+        #[inline(always)]
+        |(table, each)| (&mut table[..rows * each], each),
+    );
+    Parts { runs, tables }
+}
 
-/// Tables of which a vector row has so many values.
-pub(super) struct Parts<'a, const TABLES: usize, T> {
+/// See [`parts`].
+pub(super) struct Parts<'a, const TABLES: usize, T, I> {
+    runs: I,
     tables: [(&'a mut [T], usize); TABLES],
 }
 
-impl<'a, const TABLES: usize, T> Parts<'a, TABLES, T> {
-    #[inline(always)]
-    pub(super) fn of(tables: [(&'a mut [T], usize); TABLES]) -> Parts<'a, TABLES, T> {
-        Parts { tables }
-    }
-}
+/// A run and its part of each table.
+type Part<'a, const TABLES: usize, T> = ((usize, usize), [&'a mut [T]; TABLES]);
 
-/// The panels of so many vector rows.
-#[inline(always)]
-pub(super) fn parts<'a, const TABLES: usize, T: Send>(
-    rows: usize,
-    mut parts: Parts<'a, TABLES, T>,
-) -> PanelParts<'a, TABLES, T> {
-    // What is taken from the end must belong to the last row.
-    for (table, each) in &mut parts.tables {
-        *table = &mut core::mem::take(table)[..rows * *each];
-    }
-    PanelParts {
-        panels: panels(rows),
-        parts,
-    }
-}
-
-/// First row and number of rows of each panel, and its parts.
-pub(super) struct PanelParts<'a, const TABLES: usize, T> {
-    panels: Panels,
-    parts: Parts<'a, TABLES, T>,
-}
-
-/// A panel and its part of each table.
-pub(super) type PanelPart<'a, const TABLES: usize, T> = ((usize, usize), [&'a mut [T]; TABLES]);
-
-impl<'a, const TABLES: usize, T> Iterator for PanelParts<'a, TABLES, T> {
-    type Item = PanelPart<'a, TABLES, T>;
+impl<'a, const TABLES: usize, T, I> Iterator for Parts<'a, TABLES, T, I>
+where
+    I: Iterator<Item = (usize, usize)>,
+{
+    type Item = Part<'a, TABLES, T>;
 
     #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
-        let (first, count) = self.panels.next()?;
-        let part = self.parts.tables.each_mut().map(
+        let (first, count) = self.runs.next()?;
+        let part = self.tables.each_mut().map(
             #[inline(always)]
             |(table, each)| take(table, count * *each),
         );
@@ -54,11 +42,14 @@ impl<'a, const TABLES: usize, T> Iterator for PanelParts<'a, TABLES, T> {
     }
 }
 
-impl<const TABLES: usize, T> DoubleEndedIterator for PanelParts<'_, TABLES, T> {
+impl<const TABLES: usize, T, I> DoubleEndedIterator for Parts<'_, TABLES, T, I>
+where
+    I: DoubleEndedIterator<Item = (usize, usize)>,
+{
     #[inline(always)]
     fn next_back(&mut self) -> Option<Self::Item> {
-        let (first, count) = self.panels.next_back()?;
-        let part = self.parts.tables.each_mut().map(
+        let (first, count) = self.runs.next_back()?;
+        let part = self.tables.each_mut().map(
             #[inline(always)]
             |(table, each)| {
                 let at = table.len() - count * *each;
@@ -80,6 +71,7 @@ fn take<'a, T>(from: &mut &'a mut [T], len: usize) -> &'a mut [T] {
 
 #[cfg(test)]
 mod tests {
+    use super::super::panels;
     use super::*;
 
     #[test]
@@ -88,8 +80,8 @@ mod tests {
             for turn in 1..5 {
                 let mut by_two: Vec<usize> = (0..2 * rows).map(|at| at / 2).collect();
                 let mut by_three: Vec<usize> = (0..3 * rows + 1).map(|at| at / 3).collect();
-                let tables = Parts::of([(&mut by_two[..], 2), (&mut by_three[..], 3)]);
-                let mut all = parts(rows, tables);
+                let tables = [(&mut by_two[..], 2), (&mut by_three[..], 3)];
+                let mut all = parts(panels(rows), rows, tables);
                 let mut seen = vec![0; rows];
                 for step in 0.. {
                     let next = if step % turn == 0 {

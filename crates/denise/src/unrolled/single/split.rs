@@ -1,6 +1,5 @@
 //! L and S, panel by panel.
 
-use super::parts::{Parts, parts};
 use super::{PANEL, Single, panels};
 use crate::simd::{Real, Vector, Vectors};
 use crate::unrolled::rank::by_one;
@@ -65,9 +64,7 @@ impl<V: Vector> Split<V> for Single<'_, V> {
         if rows == PANEL {
             return work.split_panel::<PANEL>(k, 0, l, s);
         }
-        let parts = parts(rows, Parts::of([(l, n), (s, n)]));
-        self.team
-            .share(parts, |(panel, [l, s])| work.split(panel, l, s));
+        self.each_panel([(l, n), (s, n)], |panel, [l, s]| work.split(panel, l, s));
     }
 }
 

@@ -63,16 +63,25 @@ impl<V: Vector> Sums<V> for Single<'_, V> {
     fn sum_entries<const T: usize>(
         self,
         sums: &mut [V::Array],
-        terms: impl Fn(usize) -> [V; T],
+        terms: impl Fn(usize) -> [V; T] + Sync,
     ) -> [V; T] {
         let (rows, zero) = (self.rows(), self.vectors.zero());
-        for (first, count) in panels(rows) {
-            match count {
-                3 => self.sum_panel::<3, T>(first, &terms, sums),
-                2 => self.sum_panel::<2, T>(first, &terms, sums),
-                _ => self.sum_panel::<1, T>(first, &terms, sums),
-            }
-        }
+        let mut rest = &mut *sums;
+        let tables = [(); T].map(|()| {
+            let (table, others) = core::mem::take(&mut rest).split_at_mut(rows);
+            rest = others;
+            (table, 1)
+        });
+        let (n, vectors) = (self.n, self.vectors);
+        self.each_panel(
+            tables,
+            #[inline(always)]
+            |(first, count), sums| match count {
+                3 => sum_panel::<3, T, V>(vectors, n, first, &terms, sums),
+                2 => sum_panel::<2, T, V>(vectors, n, first, &terms, sums),
+                _ => sum_panel::<1, T, V>(vectors, n, first, &terms, sums),
+            },
+        );
         let mut all = [zero; T];
         for t in 0..T {
             all[t] = self.sum(&sums[t * rows..]);
@@ -81,16 +90,20 @@ impl<V: Vector> Sums<V> for Single<'_, V> {
     }
 
     #[inline(always)]
-    fn row_sums(self, matrix: &[V::Array], sums: &mut [V::Array], term: impl Fn(V) -> V) {
-        for (first, count) in panels(self.rows()) {
-            let panel = &matrix[first * self.n..][..count * self.n];
-            let sums = &mut sums[first..][..count];
-            match count {
-                3 => sum_rows::<3, V>(self.vectors, panel, sums, &term),
-                2 => sum_rows::<2, V>(self.vectors, panel, sums, &term),
-                _ => sum_rows::<1, V>(self.vectors, panel, sums, &term),
-            }
-        }
+    fn row_sums(self, matrix: &[V::Array], sums: &mut [V::Array], term: impl Fn(V) -> V + Sync) {
+        let (n, vectors) = (self.n, self.vectors);
+        self.each_panel(
+            [(sums, 1)],
+            #[inline(always)]
+            |(first, count), [sums]| {
+                let panel = &matrix[first * n..][..count * n];
+                match count {
+                    3 => sum_rows::<3, V>(vectors, panel, sums, &term),
+                    2 => sum_rows::<2, V>(vectors, panel, sums, &term),
+                    _ => sum_rows::<1, V>(vectors, panel, sums, &term),
+                }
+            },
+        );
     }
 
     #[inline(always)]
@@ -141,15 +154,19 @@ impl<V: Vector> Sums<V> for Single<'_, V> {
 
     #[inline(always)]
     fn clip(self, pair: V, own: V, matrix: &[V::Array], out: &mut [V::Array]) {
-        for (first, count) in panels(self.rows()) {
-            let span = first * self.n..(first + count) * self.n;
-            let (matrix, out) = (&matrix[span.clone()], &mut out[span]);
-            match count {
-                3 => self.clip_panel::<3>(first, pair, own, matrix, out),
-                2 => self.clip_panel::<2>(first, pair, own, matrix, out),
-                _ => self.clip_panel::<1>(first, pair, own, matrix, out),
-            }
-        }
+        let (n, vectors) = (self.n, self.vectors);
+        self.each_panel(
+            [(out, n)],
+            #[inline(always)]
+            |(first, count), [out]| {
+                let matrix = &matrix[first * n..][..count * n];
+                match count {
+                    3 => clip_panel::<3, V>(vectors, first, pair, own, matrix, out),
+                    2 => clip_panel::<2, V>(vectors, first, pair, own, matrix, out),
+                    _ => clip_panel::<1, V>(vectors, first, pair, own, matrix, out),
+                }
+            },
+        );
     }
 
     #[inline(always)]
@@ -158,13 +175,29 @@ impl<V: Vector> Sums<V> for Single<'_, V> {
     }
 
     #[inline(always)]
-    fn extremes(self, raw: &[V::Array]) -> (V, V) {
-        let vectors = self.vectors;
+    fn extremes(self, raw: &[V::Array], room: &mut [V::Array]) -> (V, V) {
+        let (n, vectors) = (self.n, self.vectors);
         let zero = vectors.zero();
+        self.each_panel(
+            [(&mut *room, 1)],
+            #[inline(always)]
+            |(first, count), [room]| {
+                let (mut largest, mut poison) = (zero, zero);
+                for x in &raw[first * n..][..count * n] {
+                    let x = vectors.load(x);
+                    largest = largest.max(x.abs());
+                    poison = x.mul_add(zero, poison);
+                }
+                // Largest and NaN in one.
+                for room in room.iter_mut() {
+                    (largest + poison).store_array(room);
+                }
+            },
+        );
         let (mut largest, mut poison) = (zero, zero);
-        for x in raw {
+        for x in &room[..self.rows()] {
             let x = vectors.load(x);
-            largest = largest.max(x.abs());
+            largest = largest.max(x);
             poison = x.mul_add(zero, poison);
         }
         let mut top = V::Scalar::ZERO;
@@ -177,86 +210,99 @@ impl<V: Vector> Sums<V> for Single<'_, V> {
         }
         (vectors.splat(top), vectors.splat(sum))
     }
+
+    #[inline(always)]
+    fn map(self, from: &[V::Array], to: &mut [V::Array], function: impl Fn(V) -> V + Sync) {
+        let (n, vectors) = (self.n, self.vectors);
+        self.each_panel(
+            [(to, n)],
+            #[inline(always)]
+            |(first, _), [to]| {
+                for (to, from) in to.iter_mut().zip(&from[first * n..]) {
+                    function(vectors.load(from)).store_array(to);
+                }
+            },
+        );
+    }
 }
 
 impl<V: Vector> Single<'_, V> {
-    /// [`Sums::clip`] for a panel of `ROWS` vectors.
-    #[inline(always)]
-    fn clip_panel<const ROWS: usize>(
-        self,
-        first: usize,
-        pair: V,
-        own: V,
-        matrix: &[V::Array],
-        out: &mut [V::Array],
-    ) {
-        let vectors = self.vectors;
-        for (out, x) in out.iter_mut().zip(matrix) {
-            let x = vectors.load(x);
-            x.min(pair).max(-pair).store_array(out);
-        }
-        // The diagonal again.
-        let lanes = lane_numbers(vectors);
-        let columns = matrix.chunks_exact(ROWS).zip(out.chunks_exact_mut(ROWS));
-        for (j, (matrix, out)) in columns.enumerate().skip(first * V::W).take(ROWS * V::W) {
-            let v = j / V::W - first;
-            let x = vectors.load(&matrix[v]).min(own).max(-own);
-            let on = lanes.simd_eq(vectors.number((j % V::W) as f64));
-            let cut: V = on.select(x, vectors.load(&out[v]));
-            cut.store_array(&mut out[v]);
-        }
-    }
-
-    /// What [`Sums::sum_entries`] adds up for each row of a panel of `ROWS` vectors.
-    #[inline(always)]
-    fn sum_panel<const ROWS: usize, const T: usize>(
-        self,
-        first: usize,
-        terms: &impl Fn(usize) -> [V; T],
-        sums: &mut [V::Array],
-    ) {
-        let (n, rows, vectors) = (self.n, self.rows(), self.vectors);
-        let zero = vectors.zero();
-        let lanes = lane_numbers(vectors);
-        let (mut left, mut diagonal) = ([[zero; T]; ROWS], [[zero; T]; ROWS]);
-        // Columns further right are those of rows further down.
-        for j in 0..n.min((first + ROWS) * V::W) {
-            let at = j / V::W;
-            for v in 0..ROWS {
-                if at > first + v {
-                    continue;
-                }
-                let x = terms(first * n + j * ROWS + v);
-                if at < first + v {
-                    for t in 0..T {
-                        left[v][t] += x[t];
-                    }
-                    continue;
-                }
-                let lane = vectors.number((j % V::W) as f64);
-                let (before, on) = (lanes.simd_gt(lane), lanes.simd_eq(lane));
-                for t in 0..T {
-                    let x_before: V = before.select(x[t], zero);
-                    let x_on: V = on.select(x[t], zero);
-                    left[v][t] += x_before;
-                    diagonal[v][t] += x_on;
-                }
-            }
-        }
-        for v in 0..ROWS {
-            for t in 0..T {
-                let all = left[v][t] + left[v][t] + diagonal[v][t];
-                all.store_array(&mut sums[t * rows + first + v]);
-            }
-        }
-    }
-
     /// Where diagonal entry `i` is.
     #[inline(always)]
     fn own(self, i: usize) -> usize {
         let row = i / V::W;
         let (first, count) = panel_of(self.rows(), row);
         first * self.n + i * count + row - first
+    }
+}
+
+/// [`Sums::clip`] for a panel of `ROWS` vectors.
+#[inline(always)]
+fn clip_panel<const ROWS: usize, V: Vector>(
+    vectors: Vectors<V>,
+    first: usize,
+    pair: V,
+    own: V,
+    matrix: &[V::Array],
+    out: &mut [V::Array],
+) {
+    for (out, x) in out.iter_mut().zip(matrix) {
+        let x = vectors.load(x);
+        x.min(pair).max(-pair).store_array(out);
+    }
+    // The diagonal again.
+    let lanes = lane_numbers(vectors);
+    let columns = matrix.chunks_exact(ROWS).zip(out.chunks_exact_mut(ROWS));
+    for (j, (matrix, out)) in columns.enumerate().skip(first * V::W).take(ROWS * V::W) {
+        let v = j / V::W - first;
+        let x = vectors.load(&matrix[v]).min(own).max(-own);
+        let on = lanes.simd_eq(vectors.number((j % V::W) as f64));
+        let cut: V = on.select(x, vectors.load(&out[v]));
+        cut.store_array(&mut out[v]);
+    }
+}
+
+/// What [`Sums::sum_entries`] adds up for each row of a panel of `ROWS` vectors.
+#[inline(always)]
+fn sum_panel<const ROWS: usize, const T: usize, V: Vector>(
+    vectors: Vectors<V>,
+    n: usize,
+    first: usize,
+    terms: &impl Fn(usize) -> [V; T],
+    sums: [&mut [V::Array]; T],
+) {
+    let zero = vectors.zero();
+    let lanes = lane_numbers(vectors);
+    let (mut left, mut diagonal) = ([[zero; T]; ROWS], [[zero; T]; ROWS]);
+    // Columns further right are those of rows further down.
+    for j in 0..n.min((first + ROWS) * V::W) {
+        let at = j / V::W;
+        for v in 0..ROWS {
+            if at > first + v {
+                continue;
+            }
+            let x = terms(first * n + j * ROWS + v);
+            if at < first + v {
+                for t in 0..T {
+                    left[v][t] += x[t];
+                }
+                continue;
+            }
+            let lane = vectors.number((j % V::W) as f64);
+            let (before, on) = (lanes.simd_gt(lane), lanes.simd_eq(lane));
+            for t in 0..T {
+                let x_before: V = before.select(x[t], zero);
+                let x_on: V = on.select(x[t], zero);
+                left[v][t] += x_before;
+                diagonal[v][t] += x_on;
+            }
+        }
+    }
+    for v in 0..ROWS {
+        for t in 0..T {
+            let all = left[v][t] + left[v][t] + diagonal[v][t];
+            all.store_array(&mut sums[t][v]);
+        }
     }
 }
 

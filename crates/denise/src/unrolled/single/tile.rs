@@ -1,22 +1,25 @@
 //! Products of panels. One tile of sums at a time is held in registers.
 
-use super::parts::{Parts, parts};
-use super::{PANEL, Single, panels};
+use super::Single;
 use crate::simd::{Vector, Vectors};
-use crate::unrolled::shape::{Layout, Multiply};
+use crate::unrolled::shape::Multiply;
 
 impl<V: Vector> Multiply<V> for Single<'_, V> {
     #[inline(always)]
     fn scale_both(self, x: &[V::Array], matrix: &mut [V::Array]) {
-        for (first, count) in panels(self.rows()) {
-            let panel = &mut matrix[first * self.n..][..count * self.n];
-            let rows = &x[first..][..count];
-            match count {
-                3 => scale_panel::<3, V>(self.vectors, rows, x, panel),
-                2 => scale_panel::<2, V>(self.vectors, rows, x, panel),
-                _ => scale_panel::<1, V>(self.vectors, rows, x, panel),
-            }
-        }
+        let vectors = self.vectors;
+        self.each_panel(
+            [(matrix, self.n)],
+            #[inline(always)]
+            |(first, count), [panel]| {
+                let rows = &x[first..][..count];
+                match count {
+                    3 => scale_panel::<3, V>(vectors, rows, x, panel),
+                    2 => scale_panel::<2, V>(vectors, rows, x, panel),
+                    _ => scale_panel::<1, V>(vectors, rows, x, panel),
+                }
+            },
+        );
     }
 
     /// `x` may have any number of columns. Not inlined, so that every place that needs it shares the code.
@@ -28,15 +31,15 @@ impl<V: Vector> Multiply<V> for Single<'_, V> {
         x: &[V::Array],
         out: &mut [V::Array],
     ) {
-        let (n, vectors, rows) = (self.n, self.vectors, self.rows());
-        if rows <= PANEL {
-            return multiply_rows(vectors, columns, rows, &matrix[..rows * n], x, out);
-        }
-        let parts = parts(rows, Parts::of([(out, columns)]));
-        self.team.share(parts, |((first, count), [out])| {
-            let panel = &matrix[first * n..][..count * n];
-            multiply_rows(vectors, columns, count, panel, x, out);
-        });
+        let (n, vectors) = (self.n, self.vectors);
+        self.each_panel(
+            [(out, columns)],
+            #[inline(always)]
+            |(first, count), [out]| {
+                let panel = &matrix[first * n..][..count * n];
+                multiply_rows(vectors, columns, count, panel, x, out);
+            },
+        );
     }
 }
 

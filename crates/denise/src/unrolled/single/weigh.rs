@@ -1,11 +1,12 @@
 //! The residual of a panel, block of columns by block, its weights, and what they add to A and b of its rows.
 
 use super::fused::{Fused, fits};
-use super::parts::{Parts, parts};
+use super::parts::parts;
 use super::tile::{BLOCK, add};
-use super::{PANEL, Single, lane_numbers};
-use crate::simd::{Real, Vector, Vectors};
+use super::{PANEL, Single, lane_numbers, panels};
+use crate::simd::{Vector, Vectors};
 use crate::unrolled::rank::by_rank;
+use crate::unrolled::rows;
 use crate::unrolled::shape::{Influence, Layout, Terms, Weigh};
 use crate::unrolled::triangle::triangle;
 use fearless_simd::Select;
@@ -18,7 +19,7 @@ impl<V: Vector> Weigh<V> for Single<'_, V> {
         influence: Influence<V>,
         (m, variances): (&[V::Array], &[V::Array]),
         u: &[V::Array],
-        own: Option<&[V::Array]>,
+        p: Option<&mut [V::Array]>,
         terms: Terms<'_, V>,
     ) {
         let Terms {
@@ -29,22 +30,29 @@ impl<V: Vector> Weigh<V> for Single<'_, V> {
             sums,
             trust,
         } = terms;
-        let (n, rows) = (self.n, self.rows());
+        let (n, rows, vectors) = (self.n, self.rows(), self.vectors);
+        let own = p.is_some();
         let weighing = Weighing {
-            vectors: self.vectors,
+            vectors,
             n,
             k,
             influence,
             m,
             variances,
             u,
-            p: own,
+            own,
         };
+        let size = if own { triangle(k) } else { 0 };
+        let p = p.unwrap_or_default();
         // By reference, here and below: what was put together a moment ago is slow to copy.
         if rows <= PANEL {
+            if own {
+                rows::products(vectors, k, u, p);
+            }
             let mut part = Part {
                 w,
                 c,
+                p,
                 a,
                 b,
                 sums,
@@ -53,18 +61,33 @@ impl<V: Vector> Weigh<V> for Single<'_, V> {
             return weighing.panel((0, rows), &mut part);
         }
         // What is weighed is summed at once, by the thread that has it in its cache.
-        let room = PANEL.min(rows) * n.min(BLOCK * V::W);
-        let rooms = w.chunks_exact_mut(room).zip(c.chunks_exact_mut(room));
-        let size = own.map_or(0, |_| triangle(k));
-        let tables = Parts::of([(a, size), (b, k), (sums, 1), (trust, 1)]);
+        let block = PANEL * n.min(BLOCK * V::W);
+        // Each thread has u_j u_jᵀ of its own, too, if there is room: it takes longer to fetch than to compute.
+        let all = rows * size;
+        let apart = w.len() >= self.team.threads() * (block + all);
+        if own && !apart {
+            rows::products(vectors, k, u, p);
+        }
+        let rooms = w
+            .chunks_exact_mut(block + if apart { all } else { 0 })
+            .zip(c.chunks_exact_mut(block))
+            .map(|(w, c)| (w, c, false));
+        let p = &*p;
+        let tables = [(a, size), (b, k), (sums, 1), (trust, 1)];
         self.team.share_in(
             rooms,
-            parts(rows, tables),
+            parts(panels(rows), rows, tables),
             #[inline(always)]
-            |(w, c), (panel, [a, b, sums, trust])| {
+            |(w, c, ready), (panel, [a, b, sums, trust])| {
+                let (w, products) = w.split_at_mut(block);
+                if own && apart && !*ready {
+                    rows::products(vectors, k, u, products);
+                    *ready = true;
+                }
                 let mut part = Part {
                     w,
                     c,
+                    p: if apart { products } else { p },
                     a,
                     b,
                     sums,
@@ -82,6 +105,8 @@ struct Part<'a, V: Vector> {
     w: &'a mut [V::Array],
     /// Room for weights times R.
     c: &'a mut [V::Array],
+    /// u_j u_jᵀ of every row.
+    p: &'a [V::Array],
     /// See [`Terms`].
     a: &'a mut [V::Array],
     b: &'a mut [V::Array],
@@ -98,8 +123,8 @@ struct Weighing<'a, V: Vector> {
     m: &'a [V::Array],
     variances: &'a [V::Array],
     u: &'a [V::Array],
-    /// u_j u_jᵀ, if A_i is wanted.
-    p: Option<&'a [V::Array]>,
+    /// Whether A_i is wanted.
+    own: bool,
 }
 
 impl<V: Vector> Weighing<'_, V> {
@@ -130,17 +155,16 @@ impl<V: Vector> Weighing<'_, V> {
             m: self.m[first * self.n..][..ROWS * self.n].as_chunks::<ROWS>().0,
             u: self.u,
         };
-        let sums = match self.p {
-            Some(p) => {
-                let sums = fused.sums::<true>(p);
-                let size = triangle(k);
-                let a = &mut part.a[row * size..][..size];
-                for e in 0..size {
-                    sums.a[e].store_array(&mut a[e]);
-                }
-                sums
+        let sums = if self.own {
+            let sums = fused.sums::<true>(part.p);
+            let size = triangle(k);
+            let a = &mut part.a[row * size..][..size];
+            for e in 0..size {
+                sums.a[e].store_array(&mut a[e]);
             }
-            None => fused.sums::<false>(&[]),
+            sums
+        } else {
+            fused.sums::<false>(&[])
         };
         let b = &mut part.b[row * k..][..k];
         for a in 0..k {
@@ -190,9 +214,10 @@ impl<V: Vector> Weighing<'_, V> {
                 }
             }
             add::<ROWS, V>(vectors, k, left == 0, &(c, &u[left * k..]), part.b);
-            if let Some(p) = self.p {
+            if self.own {
                 let size = triangle(k);
-                add::<ROWS, V>(vectors, size, left == 0, &(w, &p[left * size..]), part.a);
+                let p = &part.p[left * size..];
+                add::<ROWS, V>(vectors, size, left == 0, &(w, p), part.a);
             }
         }
         for v in 0..ROWS {
