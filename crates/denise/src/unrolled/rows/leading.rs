@@ -1,7 +1,6 @@
 //! The leading directions of a small symmetric matrix, by Jacobi's rotations.
 
 use crate::simd::{Fixed, Real, Vector, Vectors};
-use crate::unrolled::SWEEPS;
 use crate::unrolled::rank::by_width;
 use crate::unrolled::triangle::triangle;
 use fearless_simd::Select;
@@ -29,17 +28,18 @@ pub(crate) fn leading<V: Vector>(
                 }
                 row[width + i] = V::Array::filled(V::Scalar::ONE);
             }
-            // Pairs (a, c) row by row; but those with the same a + c have no direction in common and come one after
-            // the other, so that none waits for the one before.
-            for sweep in 0..SWEEPS {
-                let (first, last) = if sweep == 0 { (width, 0) } else { (k, k) };
-                for sum in 1..2 * width - 2 {
-                    for a in sum.saturating_sub(width - 1)..first.min(sum.div_ceil(2)) {
-                        let c = sum - a;
-                        if last <= c {
-                            rotate(vectors, width, room, a, c);
-                        }
+            // Pairs of a round have no direction in common, so that none waits for the one before. First all, by the
+            // remainder of a + c.
+            for round in 0..width {
+                for sum in [round, round + width] {
+                    for a in sum.saturating_sub(width - 1)..sum.div_ceil(2) {
+                        rotate(vectors, width, room, a, sum - a);
                     }
+                }
+            }
+            for round in 0..k {
+                for c in k..width {
+                    rotate(vectors, width, room, (c - k + round) % k, c);
                 }
             }
             for (i, row) in room.chunks_exact(2 * width).enumerate().take(k) {
@@ -63,10 +63,13 @@ fn rotate<V: Vector>(vectors: Vectors<V>, width: usize, room: &mut [V::Array], a
     );
     let apart = p - q;
     let double = o + o;
-    let length = double.mul_add(double, apart * apart).sqrt();
-    let tangent = double.abs() / (apart.abs() + length + vectors.splat(V::Scalar::TINY));
-    let large = one / tangent.mul_add(tangent, one).sqrt();
-    let small = tangent * large;
+    let square = double * double;
+    let length = apart.mul_add(apart, square).sqrt();
+    // Cosine and sine are as these two; the root of the least normal number keeps both finite where there is nothing.
+    let least = vectors.splat(V::Scalar::TINY).sqrt();
+    let first = apart.abs() + length + (least + least);
+    let inverse = one / first.mul_add(first, square).sqrt();
+    let (large, small) = (first * inverse, double.abs() * inverse);
     let ordered = apart.simd_ge(zero);
     let cosine: V = ordered.select(large, small);
     let sine: V = ordered.select(small, large);

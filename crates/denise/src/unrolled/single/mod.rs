@@ -10,6 +10,7 @@
 //! - `tile`: products of panels, a few sums at a time in registers.
 //! - `sums`: sums over rows and entries, some of them across lanes. `split`: L and S.
 
+mod columns;
 mod fused;
 mod pack;
 mod parts;

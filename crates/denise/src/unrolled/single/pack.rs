@@ -1,6 +1,7 @@
 //! The caller's matrix to panels, and back.
 
-use super::{Single, lane_numbers, panels};
+use super::columns::Columns;
+use super::{Single, lane_numbers};
 use crate::simd::{Fixed, Real, Vector, Vectors};
 use crate::tick::Side;
 use crate::unrolled::shape::{Layout, Pack};
@@ -38,14 +39,28 @@ impl<V: Vector> Pack<V> for Single<'_, V> {
             2 => return self.unpack_panel::<2>(matrix, out),
             _ => {}
         }
-        // Column j of a symmetric matrix is its row j, and that is contiguous in the output.
-        let items = out.chunks_mut(TOGETHER * n).enumerate();
-        self.team.share(items, |(at, out)| {
-            vectors.vectorize(
-                #[inline(always)]
-                || unpack_columns(vectors, n, at * TOGETHER, matrix, out),
-            );
-        });
+        // Column j of a symmetric matrix is its row j: a panel has a part of every row.
+        let out = Columns::new(n, out);
+        self.each_panel(
+            [],
+            #[inline(always)]
+            |(first, count), []| {
+                let panel = &matrix[first * n..][..count * n];
+                let left = first * V::W;
+                let width = (count * V::W).min(n - left);
+                for (j, column) in panel.chunks_exact(count).enumerate() {
+                    // SAFETY: every panel is handed out once, and panels have no column in common.
+                    let row = unsafe { out.run(j, left, width) };
+                    let whole = V::Array::chunks_mut(row).len();
+                    for (run, x) in V::Array::chunks_mut(row).iter_mut().zip(column) {
+                        vectors.load(x).store_array(run);
+                    }
+                    if whole < count {
+                        store_run(vectors.load(&column[whole]), &mut row[whole * V::W..]);
+                    }
+                }
+            },
+        );
     }
 
     #[inline(always)]
@@ -146,34 +161,6 @@ impl<V: Vector> Single<'_, V> {
                 }
             }
             rest = &mut rest[self.n..];
-        }
-    }
-}
-
-/// Rows that are written at a time.
-const TOGETHER: usize = 32;
-
-/// Columns of a matrix from `first` on, as rows of `out`.
-#[inline(always)]
-fn unpack_columns<V: Vector>(
-    vectors: Vectors<V>,
-    n: usize,
-    first: usize,
-    matrix: &[V::Array],
-    out: &mut [V::Scalar],
-) {
-    for (top, count) in panels(n.div_ceil(V::W)) {
-        let panel = &matrix[top * n..][..count * n];
-        for (j, row) in out.chunks_exact_mut(n).enumerate() {
-            let column = &panel[(first + j) * count..][..count];
-            let row = &mut row[top * V::W..];
-            let whole = V::Array::chunks_mut(row).len().min(count);
-            for (run, x) in V::Array::chunks_mut(row).iter_mut().zip(column) {
-                vectors.load(x).store_array(run);
-            }
-            if whole < count {
-                store_run(vectors.load(&column[whole]), &mut row[whole * V::W..]);
-            }
         }
     }
 }
