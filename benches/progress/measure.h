@@ -102,24 +102,28 @@ static inline void pin(const cpu_set_t *allowed, int from_the_end) {
 
 /* GFLOP/s of fused multiply-adds on registers, for about a fifth of a millisecond. Twelve chains: more than the latency
    of one times the units that there are. */
-#define PEAK(name, vector, scalar, width, set, fma)                                           \
-  __attribute__((target("avx2,fma"))) static double name(void) {                              \
+#define PEAK(name, set_of_instructions, vector, scalar, width, set, fma)                      \
+  __attribute__((target(set_of_instructions))) static double name(void) {                     \
     enum { ROUNDS = 8000 };                                                                   \
     vector x = set((scalar)0.999), y = set((scalar)1e-3), sums[12];                           \
     for (int i = 0; i < 12; i++) sums[i] = set((scalar)1.0);                                  \
-    __asm__ volatile("" : "+x"(x), "+x"(y));                                                  \
+    __asm__ volatile("" : "+v"(x), "+v"(y));                                                  \
     double start = worked();                                                                  \
     for (int round = 0; round < ROUNDS; round++) {                                            \
       _Pragma("GCC unroll 12") for (int i = 0; i < 12; i++) sums[i] = fma(sums[i], x, y);     \
     }                                                                                         \
-    for (int i = 0; i < 12; i++) __asm__ volatile("" : "+x"(sums[i]));                        \
+    for (int i = 0; i < 12; i++) __asm__ volatile("" : "+v"(sums[i]));                        \
     return ROUNDS * 12.0 * width * 2.0 / (worked() - start) / 1e3;                            \
   }
-PEAK(avx2_peak_f32, __m256, float, 8, _mm256_set1_ps, _mm256_fmadd_ps)
-PEAK(avx2_peak_f64, __m256d, double, 4, _mm256_set1_pd, _mm256_fmadd_pd)
+PEAK(avx2_peak_f32, "avx2,fma", __m256, float, 8, _mm256_set1_ps, _mm256_fmadd_ps)
+PEAK(avx2_peak_f64, "avx2,fma", __m256d, double, 4, _mm256_set1_pd, _mm256_fmadd_pd)
+PEAK(avx512_peak_f32, "avx512f", __m512, float, 16, _mm512_set1_ps, _mm512_fmadd_ps)
+PEAK(avx512_peak_f64, "avx512f", __m512d, double, 8, _mm512_set1_pd, _mm512_fmadd_pd)
 #undef PEAK
 
+/* With the widest vectors that there are, whatever the library uses. */
 static inline double fma_peak(int precise) {
+  if (__builtin_cpu_supports("avx512f")) return precise ? avx512_peak_f64() : avx512_peak_f32();
   if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return NAN;
   return precise ? avx2_peak_f64() : avx2_peak_f32();
 }

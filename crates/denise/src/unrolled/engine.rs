@@ -247,18 +247,11 @@ impl<F: Real> Engine<F> {
             return count;
         }
         let rest = count % V::W;
-        let narrow = if rest < V::W / 4 {
-            self.few_rows::<V>()
+        if (V::W / 4..=V::W / 2).contains(&rest) {
+            count - rest
         } else {
-            rest <= V::W / 2
-        };
-        if narrow { count - rest } else { count }
-    }
-
-    /// Whether a matrix alone takes less time with vectors of half the width, where its columns have three of them.
-    #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
-    pub(super) fn few_rows<V: Vector<Scalar = F>>(&self) -> bool {
-        false
+            count
+        }
     }
 
     pub(super) fn lanes<V: Vector<Scalar = F>>(&self, vectors: Vectors<V>) -> Lanes<V> {

@@ -58,12 +58,7 @@ impl<F: Real> Engine<F> {
             }
             #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
             Isa::Avx512(simd) => {
-                let narrower = if tick.track.width > 1 {
-                    tick.wanted.len() <= F::Avx512::W / 2
-                } else {
-                    self.few_rows::<F::Avx512>()
-                };
-                if narrower {
+                if tick.track.width > 1 && tick.wanted.len() <= F::Avx512::W / 2 {
                     let vectors = Vectors::<F::Avx2>::new(narrow(simd));
                     self.follow_on(vectors, workspace, tables, tick);
                 } else {

@@ -15,9 +15,9 @@ use crate::status::Error;
 use crate::team::Team;
 use core::sync::atomic::{AtomicU64, Ordering};
 
-/// Up to this size the single shape has code of its own for some numbers of vectors in a column; larger matrices share
-/// theirs.
-const SPECIAL: usize = 24;
+/// Up to this size the single shape has code of its own for some numbers of vectors in a column, three of the widest at
+/// most; larger matrices share theirs.
+const SPECIAL: usize = 3 * WIDEST;
 
 /// The kinds that ran last, one for each precision: a process that loads the same again need not wait again. Whoever
 /// loads at the same time may miss the note, and runs it once more.
