@@ -320,7 +320,13 @@ fn layer<V: Vector>(
                 );
             } else {
                 shape.share_rows(
-                    [(a, triangle(k)), (trust, 1), (b, k), (&mut *v, k), (norms, 1)],
+                    [
+                        (a, triangle(k)),
+                        (trust, 1),
+                        (b, k),
+                        (&mut *v, k),
+                        (norms, 1),
+                    ],
                     #[inline(always)]
                     |first, [a, trust, b, v, norms]| {
                         systems.solve(a, trust, b);

@@ -4,8 +4,8 @@
 //! times, where one without holes goes through it once. So the hot loops need no second copy, and the arithmetic is that
 //! of a layer without holes, in the same order: a matrix without holes, in a group with others, keeps its bits.
 
-use super::rows;
 use super::buffers::Buffers;
+use super::rows;
 use super::shape::{Influence, Layout, Shape, Terms};
 use super::triangle::triangle;
 use crate::simd::{Real, Vector, Vectors};

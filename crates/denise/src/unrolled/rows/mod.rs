@@ -18,7 +18,5 @@ mod unmix;
 
 pub(super) use leading::leading;
 pub(super) use mix::mix;
-pub(super) use step::{
-    Step, Systems, advance, factor_gram, products, squares, within,
-};
+pub(super) use step::{Step, Systems, advance, factor_gram, products, squares, within};
 pub(super) use unmix::unmix;

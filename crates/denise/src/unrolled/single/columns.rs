@@ -29,7 +29,10 @@ impl<'a, T> Columns<'a, T> {
     ///
     /// Nobody else has any of these columns, and what was given before is no longer used.
     #[inline(always)]
-    #[allow(clippy::mut_from_ref, reason = "it is the caller who divides the columns")]
+    #[allow(
+        clippy::mut_from_ref,
+        reason = "it is the caller who divides the columns"
+    )]
     pub(super) unsafe fn run(&self, row: usize, first: usize, count: usize) -> &mut [T] {
         assert!(row < self.n && first <= self.n && count <= self.n - first);
         // SAFETY: within the matrix, by the line above; nobody else has it, as the caller has promised.

@@ -20,9 +20,9 @@ mod tile;
 mod weigh;
 
 use super::shape::Layout;
-use parts::parts;
 use crate::simd::{Fixed, Real, Vector, Vectors};
 use crate::team::Team;
+use parts::parts;
 
 /// Vectors in a full panel: with three columns it makes nine sums, which 16 registers hold.
 const PANEL: usize = 3;
@@ -69,7 +69,8 @@ impl<V: Vector> Layout<V> for Single<'_, V> {
             return work(0, tables.map(|(table, _)| table));
         }
         let rows = self.rows();
-        let runs = (0..rows.div_ceil(SHARE)).map(|run| (SHARE * run, SHARE.min(rows - SHARE * run)));
+        let runs =
+            (0..rows.div_ceil(SHARE)).map(|run| (SHARE * run, SHARE.min(rows - SHARE * run)));
         self.team
             .share(parts(runs, rows, tables), |((first, _), part)| {
                 work(first, part);
@@ -89,12 +90,13 @@ impl<V: Vector> Single<'_, V> {
         if rows <= PANEL {
             return work((0, rows), tables.map(|(table, _)| table));
         }
-        self.team.share(parts(panels(rows), rows, tables), |(panel, part)| {
-            vectors.vectorize(
-                #[inline(always)]
-                || work(panel, part),
-            );
-        });
+        self.team
+            .share(parts(panels(rows), rows, tables), |(panel, part)| {
+                vectors.vectorize(
+                    #[inline(always)]
+                    || work(panel, part),
+                );
+            });
     }
 }
 

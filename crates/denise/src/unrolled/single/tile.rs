@@ -24,13 +24,7 @@ impl<V: Vector> Multiply<V> for Single<'_, V> {
 
     /// `x` may have any number of columns. Not inlined, so that every place that needs it shares the code.
     #[inline(never)]
-    fn multiply(
-        self,
-        columns: usize,
-        matrix: &[V::Array],
-        x: &[V::Array],
-        out: &mut [V::Array],
-    ) {
+    fn multiply(self, columns: usize, matrix: &[V::Array], x: &[V::Array], out: &mut [V::Array]) {
         let (n, vectors) = (self.n, self.vectors);
         self.each_panel(
             [(out, columns)],

@@ -152,7 +152,9 @@ impl<V: Vector> Weighing<'_, V> {
             row: first + row,
             place: row,
             variance: self.vectors.load(&self.variances[first + row]),
-            m: self.m[first * self.n..][..ROWS * self.n].as_chunks::<ROWS>().0,
+            m: self.m[first * self.n..][..ROWS * self.n]
+                .as_chunks::<ROWS>()
+                .0,
             u: self.u,
         };
         let sums = if self.own {
