@@ -69,6 +69,8 @@ pub const EXTRA: usize = 2;
 pub const DIRECTION: f64 = 1.0 / 4096.0;
 /// The eigenvalues that the start need not find reach so many standard deviations from their mean.
 pub const SPREAD: f64 = 2.0;
+/// Sweeps of Jacobi's rotations in the core of the start. Three give the same L to 1e-4.
+pub const SWEEPS: usize = 2;
 /// Where the sizes of rows are found, no entry counts with more than this: a typical one is about one there.
 pub const TYPICAL: f64 = 2.0;
 /// The sizes that rows are divided by are at least this, so that no product of two reciprocals overflows in `f32`. Only

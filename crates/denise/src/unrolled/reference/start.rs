@@ -4,7 +4,7 @@
 //! permuted when the assets are: then so is everything that follows.
 
 use super::super::omega::omega;
-use super::super::{DIRECTION, EXTRA, NYSTROM_PIVOT, RMS_LIMIT, SPREAD};
+use super::super::{DIRECTION, EXTRA, NYSTROM_PIVOT, RMS_LIMIT, SPREAD, SWEEPS};
 use nalgebra::{DMatrix, DVector};
 
 /// A column of which less than the root of this is left counts as parallel to those before it.
@@ -95,18 +95,13 @@ fn filter(m: &DMatrix<f64>, q: DMatrix<f64>, y: &DMatrix<f64>, assets: f64) -> D
 fn leading(core: &mut DMatrix<f64>, k: usize) -> DMatrix<f64> {
     let width = core.nrows();
     let mut turn = DMatrix::identity(width, width);
-    // Pairs of a round have no direction in common.
-    for round in 0..width {
-        for c in 0..width {
-            let a = (round + width - c) % width;
-            if a < c {
-                rotate(core, &mut turn, a, c);
+    for sweep in 0..SWEEPS {
+        for a in 0..width {
+            for c in a + 1..width {
+                if sweep == 0 || (a < k && k <= c) {
+                    rotate(core, &mut turn, a, c);
+                }
             }
-        }
-    }
-    for round in 0..k {
-        for c in k..width {
-            rotate(core, &mut turn, (c - k + round) % k, c);
         }
     }
     turn

@@ -1,6 +1,7 @@
 //! The leading directions of a small symmetric matrix, by Jacobi's rotations.
 
 use crate::simd::{Fixed, Real, Vector, Vectors};
+use crate::unrolled::SWEEPS;
 use crate::unrolled::rank::by_width;
 use crate::unrolled::triangle::triangle;
 use fearless_simd::Select;
@@ -28,18 +29,17 @@ pub(crate) fn leading<V: Vector>(
                 }
                 row[width + i] = V::Array::filled(V::Scalar::ONE);
             }
-            // Pairs of a round have no direction in common, so that none waits for the one before. First all, by the
-            // remainder of a + c.
-            for round in 0..width {
-                for sum in [round, round + width] {
-                    for a in sum.saturating_sub(width - 1)..sum.div_ceil(2) {
-                        rotate(vectors, width, room, a, sum - a);
+            // Pairs (a, c) row by row; but those with the same a + c have no direction in common and come one after
+            // the other, so that none waits for the one before.
+            for sweep in 0..SWEEPS {
+                let (first, last) = if sweep == 0 { (width, 0) } else { (k, k) };
+                for sum in 1..2 * width - 2 {
+                    for a in sum.saturating_sub(width - 1)..first.min(sum.div_ceil(2)) {
+                        let c = sum - a;
+                        if last <= c {
+                            rotate(vectors, width, room, a, c);
+                        }
                     }
-                }
-            }
-            for round in 0..k {
-                for c in k..width {
-                    rotate(vectors, width, room, (c - k + round) % k, c);
                 }
             }
             for (i, row) in room.chunks_exact(2 * width).enumerate().take(k) {
