@@ -26,7 +26,26 @@ struct Program {
     command: commands::Command,
 }
 
+/// What a shell says of a program that the signal SIGPIPE has ended.
+const CLOSED_PIPE: i32 = 141;
+
+/// Who reads what is printed may have seen enough, as `head` has. That is no error, and nothing to be told of.
+fn end_with_the_reader() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        let message = panic.payload().downcast_ref::<String>();
+        let closed = |message: &String| {
+            message.starts_with("failed printing to stdout") && message.contains("Broken pipe")
+        };
+        if message.is_some_and(closed) {
+            std::process::exit(CLOSED_PIPE);
+        }
+        usual(panic);
+    }));
+}
+
 fn main() -> ExitCode {
+    end_with_the_reader();
     match Program::parse().command.run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

@@ -181,12 +181,12 @@ impl<'a> Team<'a> {
     #[inline(always)]
     pub(crate) fn share<I>(&self, items: I, each: impl Fn(I::Item) + Sync)
     where
-        I: DoubleEndedIterator + Send,
+        I: Iterator + Send,
     {
         let rooms = core::iter::repeat(());
         self.share_in(
             rooms,
-            items,
+            InOrder(items),
             #[inline(always)]
             |(), item| each(item),
         );
@@ -235,6 +235,25 @@ impl<'a> Team<'a> {
     }
 }
 
+/// Items that are taken from the front only.
+struct InOrder<I>(I);
+
+impl<I: Iterator> Iterator for InOrder<I> {
+    type Item = I::Item;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<I::Item> {
+        self.0.next()
+    }
+}
+
+impl<I: Iterator> DoubleEndedIterator for InOrder<I> {
+    #[inline(always)]
+    fn next_back(&mut self) -> Option<I::Item> {
+        self.0.next()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -272,6 +291,30 @@ mod tests {
         });
         team.share(core::iter::empty::<()>(), |()| unreachable!());
         assert_eq!((done.into_inner(), team.threads()), (4950, 1));
+    }
+
+    #[test]
+    fn each_thread_has_a_room_and_an_end_of_its_own() {
+        let pool = Pool::new(1).unwrap();
+        for rooms in [1, 2, 5] {
+            let seen = Mutex::new(Vec::new());
+            // With two rooms, both threads are in the middle of an item at the same time.
+            let met = Barrier::new(rooms.min(2));
+            pool.lead(|team| {
+                team.share_in(0..rooms, 0..6, |room, item| {
+                    seen.lock().unwrap().push((*room, item));
+                    if item == 0 || item == 5 {
+                        met.wait();
+                    }
+                });
+            });
+            let seen = seen.into_inner().unwrap();
+            let mut items: Vec<usize> = seen.iter().map(|x| x.1).collect();
+            items.sort_unstable();
+            assert_eq!(items, [0, 1, 2, 3, 4, 5]);
+            let room = |item: usize| seen.iter().find(|x| x.1 == item).map(|x| x.0);
+            assert_eq!(room(0) == room(5), rooms == 1);
+        }
     }
 
     #[test]

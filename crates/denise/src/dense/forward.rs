@@ -179,15 +179,12 @@ fn run<T: Stored, V: Widen>(
             .chunks_mut(panel * count)
             .zip(next_words[..outputs].chunks_mut(panel * count));
         let pieces = panels.enumerate().flat_map(|(at, (sums, words))| {
-            let pieces = sums
-                .chunks_mut(piece * count)
-                .zip(words.chunks_mut(piece * count));
-            let first = move |number| at * panel + number * piece;
-            pieces
-                .enumerate()
-                .map(move |(number, (sums, words))| (first(number), sums, words))
+            let first = (at * panel..).step_by(piece);
+            first
+                .zip(sums.chunks_mut(piece * count))
+                .zip(words.chunks_mut(piece * count))
         });
-        let each = |(first, sums, words): (usize, &mut [Block], &mut [u64])| {
+        let each = |((first, sums), words): ((usize, &mut [Block]), &mut [u64])| {
             pass.sum(first, sums);
             let dense = finish(vectors, layer, limit, first, count, sums, words);
             found.fetch_add(dense, Ordering::Relaxed);

@@ -22,6 +22,7 @@ mod weigh;
 use super::shape::Layout;
 use crate::simd::{Fixed, Real, Vector, Vectors};
 use crate::team::Team;
+use core::iter::repeat;
 use parts::parts;
 
 /// Vectors in a full panel: with three columns it makes nine sums, which 16 registers hold.
@@ -71,10 +72,11 @@ impl<V: Vector> Layout<V> for Single<'_, V> {
         let rows = self.rows();
         let runs =
             (0..rows.div_ceil(SHARE)).map(|run| (SHARE * run, SHARE.min(rows - SHARE * run)));
-        self.team
-            .share(parts(runs, rows, tables), |((first, _), part)| {
-                work(first, part);
-            });
+        self.team.share_in(
+            repeat(()),
+            parts(runs, rows, tables),
+            |(), ((first, _), part)| work(first, part),
+        );
     }
 }
 
@@ -90,13 +92,16 @@ impl<V: Vector> Single<'_, V> {
         if rows <= PANEL {
             return work((0, rows), tables.map(|(table, _)| table));
         }
-        self.team
-            .share(parts(panels(rows), rows, tables), |(panel, part)| {
+        self.team.share_in(
+            repeat(()),
+            parts(panels(rows), rows, tables),
+            |(), (panel, part)| {
                 vectors.vectorize(
                     #[inline(always)]
                     || work(panel, part),
                 );
-            });
+            },
+        );
     }
 }
 
