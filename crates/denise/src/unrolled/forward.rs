@@ -6,7 +6,7 @@ use super::buffers::{Buffers, width};
 use super::layers::{Curvature, Layer};
 use super::missing::{self, Holes};
 use super::report::last_step;
-use super::rows::{self, Step};
+use super::rows::{self, Moving, Step, Unsolved};
 use super::shape::{Influence, Shape, Terms};
 use super::start::start;
 use super::triangle::triangle;
@@ -301,21 +301,35 @@ fn layer<V: Vector>(
                 eta: vectors.splat(layer.eta),
                 mu: vectors.splat(layer.mu),
             };
-            // What U was before becomes what it is after.
+            let advance = rows::Advance {
+                vectors,
+                k,
+                step,
+                c: None,
+            };
             if within {
                 shape.share_rows(
                     [(a, triangle(k)), (trust, 1), (&mut *b, k)],
                     #[inline(always)]
-                    |_, [a, trust, b]| systems.solve(a, trust, b),
+                    |_, [a, trust, b]| systems.solve(&mut Unsolved { a, trust, b }),
                 );
                 shape.cross(k, u, b, small);
                 rows::within(vectors, k, vectors.splat(layer.nu), g, small);
+                let advance = rows::Advance {
+                    c: Some(small),
+                    ..advance
+                };
                 shape.share_rows(
                     [(b, k), (&mut *v, k), (norms, 1)],
                     #[inline(always)]
-                    |first, [b, v, norms]| {
-                        let u = &u[first * k..][..b.len()];
-                        rows::advance(vectors, k, step, b, Some(small), u, v, norms);
+                    |first, [d, previous, norms]| {
+                        let u = &u[first * k..][..d.len()];
+                        advance.rows(&mut Moving {
+                            d,
+                            u,
+                            previous,
+                            norms,
+                        });
                     },
                 );
             } else {
@@ -328,10 +342,15 @@ fn layer<V: Vector>(
                         (norms, 1),
                     ],
                     #[inline(always)]
-                    |first, [a, trust, b, v, norms]| {
-                        systems.solve(a, trust, b);
+                    |first, [a, trust, b, previous, norms]| {
+                        systems.solve(&mut Unsolved { a, trust, b });
                         let u = &u[first * k..][..b.len()];
-                        rows::advance(vectors, k, step, b, None, u, v, norms);
+                        advance.rows(&mut Moving {
+                            d: b,
+                            u,
+                            previous,
+                            norms,
+                        });
                     },
                 );
             }

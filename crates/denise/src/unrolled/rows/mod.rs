@@ -18,5 +18,7 @@ mod unmix;
 
 pub(super) use leading::leading;
 pub(super) use mix::mix;
-pub(super) use step::{Step, Systems, advance, factor_gram, products, squares, within};
+pub(super) use step::{
+    Advance, Moving, Step, Systems, Unsolved, factor_gram, products, squares, within,
+};
 pub(super) use unmix::unmix;

@@ -31,7 +31,7 @@ pub(crate) fn squares<V: Vector>(
 }
 
 /// Writes u_a u_b for every row of `u` to `p`.
-#[inline(always)]
+#[inline(never)]
 pub(crate) fn products<V: Vector>(
     vectors: Vectors<V>,
     k: usize,
@@ -56,7 +56,7 @@ pub(crate) fn products<V: Vector>(
 }
 
 /// G in `g` becomes its factors.
-#[inline(always)]
+#[inline(never)]
 pub(crate) fn factor_gram<V: Vector>(vectors: Vectors<V>, k: usize, g: &mut [V::Array]) {
     by_rank(
         vectors,
@@ -83,10 +83,21 @@ pub(crate) struct Systems<'a, V: Vector> {
     pub(crate) shared: Option<&'a [V::Array]>,
 }
 
+/// What [`Systems::solve`] takes of some rows.
+pub(crate) struct Unsolved<'a, V: Vector> {
+    /// A_i, if it is the row's own. It is overwritten.
+    pub(crate) a: &'a mut [V::Array],
+    /// n w̄_i, if not.
+    pub(crate) trust: &'a [V::Array],
+    /// b_i, which becomes the step.
+    pub(crate) b: &'a mut [V::Array],
+}
+
 impl<V: Vector> Systems<'_, V> {
-    /// The steps of some rows, from their own A_i, which is overwritten, or from n w̄_i in `trust`. b_i becomes the step.
-    #[inline(always)]
-    pub(crate) fn solve(&self, a: &mut [V::Array], trust: &[V::Array], b: &mut [V::Array]) {
+    /// The steps of some rows.
+    #[inline(never)]
+    pub(crate) fn solve(&self, rows: &mut Unsolved<'_, V>) {
+        let Unsolved { a, trust, b } = rows;
         match self.shared {
             None => damped_own(self.vectors, self.k, self.limit, a, b),
             Some(g) => damped_shared(self.vectors, self.k, self.n, self.limit, g, trust, b),
@@ -190,7 +201,7 @@ fn damp<V: Vector>(vectors: Vectors<V>, k: usize, limit: V, d: &mut [V::Array]) 
 
 /// From dᵀU in `c` to the C, times ν, for which U C is the part of the steps d within the span of U. `g` holds the factors
 /// of G = UᵀU.
-#[inline(always)]
+#[inline(never)]
 pub(crate) fn within<V: Vector>(
     vectors: Vectors<V>,
     k: usize,
@@ -225,44 +236,66 @@ pub(crate) fn within<V: Vector>(
     );
 }
 
-/// Writes u + η d + C u + μ (u − previous) over `previous` and its square to `norms`, for every row u of U and step d.
-/// Without `c`, C is zero.
-#[inline(always)]
-#[allow(clippy::too_many_arguments)]
-pub(crate) fn advance<V: Vector>(
-    vectors: Vectors<V>,
-    k: usize,
-    step: Step<V>,
-    d: &[V::Array],
-    c: Option<&[V::Array]>,
-    u: &[V::Array],
-    previous: &mut [V::Array],
-    norms: &mut [V::Array],
-) {
-    by_rank(
-        vectors,
-        k,
-        #[inline(always)]
-        move |k| {
-            let rows = d.chunks_exact(k).zip(u.chunks_exact(k));
-            let out = previous.chunks_exact_mut(k).zip(norms);
-            for ((d, u), (previous, norm)) in rows.zip(out) {
-                let mut square = vectors.zero();
-                for e in 0..k {
-                    let now = vectors.load(&u[e]);
-                    let mut next = step.eta.mul_add(vectors.load(&d[e]), now);
-                    next = step.mu.mul_add(now - vectors.load(&previous[e]), next);
-                    if let Some(c) = c {
-                        let c = &c[e * k..][..k];
-                        for a in 0..k {
-                            next = vectors.load(&u[a]).mul_add(vectors.load(&c[a]), next);
+/// What is the same for the steps of all rows.
+pub(crate) struct Advance<'a, V: Vector> {
+    pub(crate) vectors: Vectors<V>,
+    pub(crate) k: usize,
+    pub(crate) step: Step<V>,
+    /// C; without it, it is zero.
+    pub(crate) c: Option<&'a [V::Array]>,
+}
+
+/// What [`Advance::rows`] takes of some rows.
+pub(crate) struct Moving<'a, V: Vector> {
+    pub(crate) d: &'a [V::Array],
+    pub(crate) u: &'a [V::Array],
+    /// U before, which becomes U after.
+    pub(crate) previous: &'a mut [V::Array],
+    /// |u_i|² after.
+    pub(crate) norms: &'a mut [V::Array],
+}
+
+impl<V: Vector> Advance<'_, V> {
+    /// From row u of U and step d to u + η d + C u + μ (u − previous).
+    #[inline(never)]
+    pub(crate) fn rows(&self, rows: &mut Moving<'_, V>) {
+        let Advance {
+            vectors,
+            k,
+            step,
+            c,
+        } = *self;
+        let Moving {
+            d,
+            u,
+            previous,
+            norms,
+        } = rows;
+        by_rank(
+            vectors,
+            k,
+            #[inline(always)]
+            move |k| {
+                let rows = d.chunks_exact(k).zip(u.chunks_exact(k));
+                let out = previous.chunks_exact_mut(k).zip(norms.iter_mut());
+                for ((d, u), (previous, norm)) in rows.zip(out) {
+                    let mut square = vectors.zero();
+                    for e in 0..k {
+                        let now = vectors.load(&u[e]);
+                        let mut next = step.eta.mul_add(vectors.load(&d[e]), now);
+                        next = step.mu.mul_add(now - vectors.load(&previous[e]), next);
+                        if let Some(c) = c {
+                            let c = &c[e * k..][..k];
+                            for a in 0..k {
+                                next = vectors.load(&u[a]).mul_add(vectors.load(&c[a]), next);
+                            }
                         }
+                        next.store_array(&mut previous[e]);
+                        square = next.mul_add(next, square);
                     }
-                    next.store_array(&mut previous[e]);
-                    square = next.mul_add(next, square);
+                    square.store_array(norm);
                 }
-                square.store_array(norm);
-            }
-        },
-    );
+            },
+        );
+    }
 }

@@ -72,11 +72,7 @@ impl<V: Vector> Layout<V> for Single<'_, V> {
         let rows = self.rows();
         let runs =
             (0..rows.div_ceil(SHARE)).map(|run| (SHARE * run, SHARE.min(rows - SHARE * run)));
-        self.team.share_in(
-            repeat(()),
-            parts(runs, rows, tables),
-            |(), ((first, _), part)| work(first, part),
-        );
+        self.share_runs(runs, tables, &|(first, _), part| work(first, part));
     }
 }
 
@@ -89,18 +85,34 @@ impl<V: Vector> Single<'_, V> {
         work: impl Fn((usize, usize), [&mut [V::Array]; TABLES]) + Sync,
     ) {
         let (rows, vectors) = (self.rows(), self.vectors);
+        if size_of::<V>() <= 16 {
+            // Two of everything would be a twentieth of the code, for machines that are slow anyway.
+            return parts(panels(rows), rows, tables).for_each(|(panel, part)| work(panel, part));
+        }
         if rows <= PANEL {
             return work((0, rows), tables.map(|(table, _)| table));
         }
+        self.share_runs(panels(rows), tables, &|panel, part| {
+            vectors.vectorize(
+                #[inline(always)]
+                || work(panel, part),
+            );
+        });
+    }
+
+    /// Calls `work` for runs of rows and their parts of some tables, on whichever thread takes them. Not for small
+    /// matrices, and so once for all kinds of work, or it would be a tenth of the code.
+    #[inline(never)]
+    fn share_runs<const TABLES: usize>(
+        self,
+        runs: impl DoubleEndedIterator<Item = (usize, usize)> + Send,
+        tables: [(&mut [V::Array], usize); TABLES],
+        work: &(dyn Fn((usize, usize), [&mut [V::Array]; TABLES]) + Sync),
+    ) {
         self.team.share_in(
             repeat(()),
-            parts(panels(rows), rows, tables),
-            |(), (panel, part)| {
-                vectors.vectorize(
-                    #[inline(always)]
-                    || work(panel, part),
-                );
-            },
+            parts(runs, self.rows(), tables),
+            |(), (run, part)| work(run, part),
         );
     }
 }

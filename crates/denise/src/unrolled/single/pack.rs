@@ -36,7 +36,7 @@ impl<V: Vector> Pack<V> for Single<'_, V> {
         let (n, vectors, rows) = (self.n, self.vectors, self.rows());
         match rows {
             3 => return self.unpack_panel::<3>(matrix, out),
-            2 => return self.unpack_panel::<2>(matrix, out),
+            2 if size_of::<V>() > 32 => return self.unpack_panel::<2>(matrix, out),
             _ => {}
         }
         // Column j of a symmetric matrix is its row j: a panel has a part of every row.

@@ -5,7 +5,7 @@ use super::parts::parts;
 use super::tile::{BLOCK, add};
 use super::{PANEL, Single, lane_numbers, panels};
 use crate::simd::{Vector, Vectors};
-use crate::unrolled::rank::by_rank;
+use crate::unrolled::rank::by_constant;
 use crate::unrolled::rows;
 use crate::unrolled::shape::{Influence, Layout, Terms, Weigh};
 use crate::unrolled::triangle::triangle;
@@ -130,7 +130,7 @@ struct Weighing<'a, V: Vector> {
 impl<V: Vector> Weighing<'_, V> {
     #[inline(never)]
     fn panel(&self, (first, count): (usize, usize), part: &mut Part<'_, V>) {
-        by_rank(
+        by_constant::<1, 3, V>(
             self.vectors,
             self.k,
             #[inline(always)]
