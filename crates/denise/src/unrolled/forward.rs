@@ -311,7 +311,7 @@ fn layer<V: Vector>(
                 shape.share_rows(
                     [(a, triangle(k)), (trust, 1), (&mut *b, k)],
                     #[inline(always)]
-                    |_, [a, trust, b]| systems.solve(&mut Unsolved { a, trust, b }),
+                    |_, [a, trust, b]| systems.solve(Unsolved { a, trust, b }),
                 );
                 shape.cross(k, u, b, small);
                 rows::within(vectors, k, vectors.splat(layer.nu), g, small);
@@ -324,7 +324,7 @@ fn layer<V: Vector>(
                     #[inline(always)]
                     |first, [d, previous, norms]| {
                         let u = &u[first * k..][..d.len()];
-                        advance.rows(&mut Moving {
+                        advance.rows(Moving {
                             d,
                             u,
                             previous,
@@ -343,9 +343,9 @@ fn layer<V: Vector>(
                     ],
                     #[inline(always)]
                     |first, [a, trust, b, previous, norms]| {
-                        systems.solve(&mut Unsolved { a, trust, b });
+                        systems.solve(Unsolved { a, trust, b });
                         let u = &u[first * k..][..b.len()];
-                        advance.rows(&mut Moving {
+                        advance.rows(Moving {
                             d: b,
                             u,
                             previous,

@@ -31,43 +31,53 @@ pub(crate) fn squares<V: Vector>(
 }
 
 /// Writes u_a u_b for every row of `u` to `p`.
-#[inline(never)]
+#[inline(always)]
 pub(crate) fn products<V: Vector>(
     vectors: Vectors<V>,
     k: usize,
     u: &[V::Array],
     p: &mut [V::Array],
 ) {
-    by_rank(
-        vectors,
-        k,
+    apart::<V>(
         #[inline(always)]
-        move |k| {
-            for (u, p) in u.chunks_exact(k).zip(p.chunks_exact_mut(triangle(k))) {
-                for a in 0..k {
-                    let own = vectors.load(&u[a]);
-                    for b in 0..=a {
-                        (own * vectors.load(&u[b])).store_array(&mut p[triangle(a) + b]);
+        || {
+            by_rank(
+                vectors,
+                k,
+                #[inline(always)]
+                move |k| {
+                    for (u, p) in u.chunks_exact(k).zip(p.chunks_exact_mut(triangle(k))) {
+                        for a in 0..k {
+                            let own = vectors.load(&u[a]);
+                            for b in 0..=a {
+                                (own * vectors.load(&u[b])).store_array(&mut p[triangle(a) + b]);
+                            }
+                        }
                     }
-                }
-            }
+                },
+            );
         },
     );
 }
 
 /// G in `g` becomes its factors.
-#[inline(never)]
+#[inline(always)]
 pub(crate) fn factor_gram<V: Vector>(vectors: Vectors<V>, k: usize, g: &mut [V::Array]) {
-    by_rank(
-        vectors,
-        k,
+    apart::<V>(
         #[inline(always)]
-        move |k| {
-            if k <= FEW {
-                Factors::of(vectors, k, g).store(g);
-            } else {
-                factor::<1, V>(vectors, k, g);
-            }
+        || {
+            by_rank(
+                vectors,
+                k,
+                #[inline(always)]
+                move |k| {
+                    if k <= FEW {
+                        Factors::of(vectors, k, g).store(g);
+                    } else {
+                        factor::<1, V>(vectors, k, g);
+                    }
+                },
+            );
         },
     );
 }
@@ -95,13 +105,16 @@ pub(crate) struct Unsolved<'a, V: Vector> {
 
 impl<V: Vector> Systems<'_, V> {
     /// The steps of some rows.
-    #[inline(never)]
-    pub(crate) fn solve(&self, rows: &mut Unsolved<'_, V>) {
+    #[inline(always)]
+    pub(crate) fn solve(&self, rows: Unsolved<'_, V>) {
         let Unsolved { a, trust, b } = rows;
-        match self.shared {
-            None => damped_own(self.vectors, self.k, self.limit, a, b),
-            Some(g) => damped_shared(self.vectors, self.k, self.n, self.limit, g, trust, b),
-        }
+        apart::<V>(
+            #[inline(always)]
+            || match self.shared {
+                None => damped_own(self.vectors, self.k, self.limit, a, b),
+                Some(g) => damped_shared(self.vectors, self.k, self.n, self.limit, g, trust, b),
+            },
+        );
     }
 }
 
@@ -257,8 +270,8 @@ pub(crate) struct Moving<'a, V: Vector> {
 
 impl<V: Vector> Advance<'_, V> {
     /// From row u of U and step d to u + η d + C u + μ (u − previous).
-    #[inline(never)]
-    pub(crate) fn rows(&self, rows: &mut Moving<'_, V>) {
+    #[inline(always)]
+    pub(crate) fn rows(&self, rows: Moving<'_, V>) {
         let Advance {
             vectors,
             k,
@@ -271,31 +284,55 @@ impl<V: Vector> Advance<'_, V> {
             previous,
             norms,
         } = rows;
-        by_rank(
-            vectors,
-            k,
+        apart::<V>(
             #[inline(always)]
-            move |k| {
-                let rows = d.chunks_exact(k).zip(u.chunks_exact(k));
-                let out = previous.chunks_exact_mut(k).zip(norms.iter_mut());
-                for ((d, u), (previous, norm)) in rows.zip(out) {
-                    let mut square = vectors.zero();
-                    for e in 0..k {
-                        let now = vectors.load(&u[e]);
-                        let mut next = step.eta.mul_add(vectors.load(&d[e]), now);
-                        next = step.mu.mul_add(now - vectors.load(&previous[e]), next);
-                        if let Some(c) = c {
-                            let c = &c[e * k..][..k];
-                            for a in 0..k {
-                                next = vectors.load(&u[a]).mul_add(vectors.load(&c[a]), next);
+            || {
+                by_rank(
+                    vectors,
+                    k,
+                    #[inline(always)]
+                    move |k| {
+                        let rows = d.chunks_exact(k).zip(u.chunks_exact(k));
+                        let out = previous.chunks_exact_mut(k).zip(norms);
+                        for ((d, u), (previous, norm)) in rows.zip(out) {
+                            let mut square = vectors.zero();
+                            for e in 0..k {
+                                let now = vectors.load(&u[e]);
+                                let mut next = step.eta.mul_add(vectors.load(&d[e]), now);
+                                let before = vectors.load(&previous[e]);
+                                next = step.mu.mul_add(now - before, next);
+                                if let Some(c) = c {
+                                    let c = &c[e * k..][..k];
+                                    for a in 0..k {
+                                        let c = vectors.load(&c[a]);
+                                        next = vectors.load(&u[a]).mul_add(c, next);
+                                    }
+                                }
+                                next.store_array(&mut previous[e]);
+                                square = next.mul_add(next, square);
                             }
+                            square.store_array(norm);
                         }
-                        next.store_array(&mut previous[e]);
-                        square = next.mul_add(next, square);
-                    }
-                    square.store_array(norm);
-                }
+                    },
+                );
             },
         );
     }
+}
+
+/// Does `work` here or, with narrower vectors than those of AVX-512, in a function of its own. That saves code, of which
+/// the library without AVX-512 should have little. But what such a function is given is written and read again, and a
+/// layer waits for that.
+#[inline(always)]
+fn apart<V: Vector>(work: impl FnOnce()) {
+    if size_of::<V>() > 32 {
+        work();
+    } else {
+        elsewhere(work);
+    }
+}
+
+#[inline(never)]
+fn elsewhere(work: impl FnOnce()) {
+    work();
 }

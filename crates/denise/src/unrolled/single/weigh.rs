@@ -5,7 +5,7 @@ use super::parts::parts;
 use super::tile::{BLOCK, add};
 use super::{PANEL, Single, lane_numbers, panels};
 use crate::simd::{Vector, Vectors};
-use crate::unrolled::rank::by_constant;
+use crate::unrolled::rank::{by_constant, by_rank};
 use crate::unrolled::rows;
 use crate::unrolled::shape::{Influence, Layout, Terms, Weigh};
 use crate::unrolled::triangle::triangle;
@@ -130,16 +130,31 @@ struct Weighing<'a, V: Vector> {
 impl<V: Vector> Weighing<'_, V> {
     #[inline(never)]
     fn panel(&self, (first, count): (usize, usize), part: &mut Part<'_, V>) {
+        if size_of::<V>() > 32 {
+            return by_rank(
+                self.vectors,
+                self.k,
+                #[inline(always)]
+                move |k| self.weigh_some(k, first, count, part),
+            );
+        }
+        // The library without AVX-512 should have little code.
         by_constant::<1, 3, V>(
             self.vectors,
             self.k,
             #[inline(always)]
-            move |k| match count {
-                3 => self.weigh_panel::<3>(k, first, part),
-                2 => self.weigh_panel::<2>(k, first, part),
-                _ => self.weigh_panel::<1>(k, first, part),
-            },
+            move |k| self.weigh_some(k, first, count, part),
         );
+    }
+
+    /// [`Weighing::panel`], to be inlined where k is a constant.
+    #[inline(always)]
+    fn weigh_some(&self, k: usize, first: usize, count: usize, part: &mut Part<'_, V>) {
+        match count {
+            3 => self.weigh_panel::<3>(k, first, part),
+            2 => self.weigh_panel::<2>(k, first, part),
+            _ => self.weigh_panel::<1>(k, first, part),
+        }
     }
 
     /// The same for vector row `row` of the panel of `ROWS` vectors that begins at `first`.
