@@ -23,7 +23,7 @@ use super::shape::Layout;
 use crate::simd::{Fixed, Real, Vector, Vectors};
 use crate::team::Team;
 use core::iter::repeat;
-use parts::parts;
+use parts::{Part, parts};
 
 /// Vectors in a full panel: with three columns it makes nine sums, which 16 registers hold.
 const PANEL: usize = 3;
@@ -72,7 +72,7 @@ impl<V: Vector> Layout<V> for Single<'_, V> {
         let rows = self.rows();
         let runs =
             (0..rows.div_ceil(SHARE)).map(|run| (SHARE * run, SHARE.min(rows - SHARE * run)));
-        self.share_runs(runs, tables, &|(first, _), part| work(first, part));
+        self.share_runs(runs, tables, &|((first, _), part)| work(first, part));
     }
 }
 
@@ -92,7 +92,7 @@ impl<V: Vector> Single<'_, V> {
         if rows <= PANEL {
             return work((0, rows), tables.map(|(table, _)| table));
         }
-        self.share_runs(panels(rows), tables, &|panel, part| {
+        self.share_runs(panels(rows), tables, &|(panel, part)| {
             vectors.vectorize(
                 #[inline(always)]
                 || work(panel, part),
@@ -107,13 +107,12 @@ impl<V: Vector> Single<'_, V> {
         self,
         runs: impl DoubleEndedIterator<Item = (usize, usize)> + Send,
         tables: [(&mut [V::Array], usize); TABLES],
-        work: &(dyn Fn((usize, usize), [&mut [V::Array]; TABLES]) + Sync),
+        work: &(dyn Fn(Part<'_, TABLES, V::Array>) + Sync),
     ) {
-        self.team.share_in(
-            repeat(()),
-            parts(runs, self.rows(), tables),
-            |(), (run, part)| work(run, part),
-        );
+        self.team
+            .share_in(repeat(()), parts(runs, self.rows(), tables), |(), part| {
+                work(part)
+            });
     }
 }
 

@@ -23,7 +23,7 @@ pub(super) struct Parts<'a, const TABLES: usize, T, I> {
 }
 
 /// A run and its part of each table.
-type Part<'a, const TABLES: usize, T> = ((usize, usize), [&'a mut [T]; TABLES]);
+pub(super) type Part<'a, const TABLES: usize, T> = ((usize, usize), [&'a mut [T]; TABLES]);
 
 impl<'a, const TABLES: usize, T, I> Iterator for Parts<'a, TABLES, T, I>
 where
