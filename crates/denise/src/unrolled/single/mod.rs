@@ -4,9 +4,9 @@
 //! panel, column by column; a factor is a row of k vectors for every vector of rows. Rows past n are
 //! zero and stay so.
 //!
-//! - `pack`: from the caller's memory and back.
-//! - `parts`: the panels that threads share, from both ends. `weigh`: the residual of a panel, its weights, and the
-//!   products with them.
+//! - `pack`: from the caller's memory and back. `columns`: what threads write of the caller's matrix at the same time.
+//! - `parts`: the panels that threads share, from both ends.
+//! - `weigh`: the residual of a panel, its weights, and the products with them. `fused`: all of it in registers.
 //! - `tile`: products of panels, a few sums at a time in registers.
 //! - `sums`: sums over rows and entries, some of them across lanes. `split`: L and S.
 
@@ -85,8 +85,8 @@ impl<V: Vector> Single<'_, V> {
         work: impl Fn((usize, usize), [&mut [V::Array]; TABLES]) + Sync,
     ) {
         let (rows, vectors) = (self.rows(), self.vectors);
-        if size_of::<V>() <= 16 {
-            // Two of everything would be a twentieth of the code, for machines that are slow anyway.
+        if cfg!(target_arch = "x86_64") && size_of::<V>() <= 16 {
+            // On SSE2, two of everything would be a twentieth of the code, for machines older than AVX2.
             return parts(panels(rows), rows, tables).for_each(|(panel, part)| work(panel, part));
         }
         if rows <= PANEL {
