@@ -7,7 +7,7 @@ use super::layers::{Curvature, Layer};
 use super::missing::{self, Holes};
 use super::report::last_step;
 use super::rows::{self, Moving, Step, Unsolved};
-use super::shape::{Influence, Shape, Terms};
+use super::shape::{Influence, Made, Shape, Summed, Terms};
 use super::start::start;
 use super::triangle::triangle;
 use super::{Bounds, CAREFUL, CUT, LEAST_THRESHOLD, RMS_LIMIT};
@@ -266,16 +266,44 @@ fn layer<V: Vector>(
             let terms = Terms {
                 w,
                 c,
-                a,
-                b,
-                sums,
-                trust,
+                a: &mut *a,
+                b: &mut *b,
+                sums: &mut *sums,
+                trust: &mut *trust,
+            };
+            // A step that takes back needs those of all rows first. What it takes is put together here, where it is used:
+            // what was written a moment ago is slow to copy.
+            let step = {
+                let (u, shared, limit, n) = (&**u, (!own).then_some(&**g), &limit, shape.n());
+                #[inline(always)]
+                move |first: usize, summed: Summed<'_, V>, made: Made<'_, V>| {
+                    let Summed { a, b, trust } = summed;
+                    let systems = rows::Systems {
+                        vectors,
+                        k,
+                        n,
+                        limit: *limit,
+                        shared,
+                    };
+                    systems.solve(Unsolved { a, trust, b });
+                    if !within {
+                        let u = &u[first * k..][..b.len()];
+                        advance(vectors, k, layer, None).rows(Moving {
+                            d: b,
+                            u,
+                            previous: made.u,
+                            norms: made.norms,
+                        });
+                    }
+                }
             };
             // The sum over pairs j < i is divided by n, and then by the rest of how many there are.
-            let share = match holes {
+            let (sum, share) = match holes {
                 None => {
-                    shape.accumulate(k, influence, (m, variances), u, p, terms);
-                    vectors.number(2.0 / (shape.n() as f64 - 1.0))
+                    let made = Made { u: v, norms };
+                    let m = (&**m, &**variances);
+                    let sum = shape.accumulate(k, influence, m, u, p, terms, made, &step);
+                    (sum, vectors.number(2.0 / (shape.n() as f64 - 1.0)))
                 }
                 Some(holes) => {
                     let holed = missing::Holed {
@@ -286,39 +314,28 @@ fn layer<V: Vector>(
                         stretch: holes.stretch(shape),
                     };
                     missing::accumulate(shape, k, influence, holed, u, p, terms);
-                    holes.share_of_pairs(shape)
+                    let sum = shape.sum(sums);
+                    shape.share_rows(
+                        [
+                            (a, triangle(k)),
+                            (b, k),
+                            (trust, 1),
+                            (&mut *v, k),
+                            (norms, 1),
+                        ],
+                        #[inline(always)]
+                        |first, [a, b, trust, u, norms]| {
+                            step(first, Summed { a, b, trust }, Made { u, norms });
+                        },
+                    );
+                    (sum, holes.share_of_pairs(shape))
                 }
             };
-            let mean = shape.mean(sums) * share;
-            let systems = rows::Systems {
-                vectors,
-                k,
-                n: shape.n(),
-                limit,
-                shared: (!own).then_some(&**g),
-            };
-            let step = Step {
-                eta: vectors.splat(layer.eta),
-                mu: vectors.splat(layer.mu),
-            };
-            let advance = rows::Advance {
-                vectors,
-                k,
-                step,
-                c: None,
-            };
+            let mean = sum * vectors.number(1.0 / shape.n() as f64) * share;
             if within {
-                shape.share_rows(
-                    [(a, triangle(k)), (trust, 1), (&mut *b, k)],
-                    #[inline(always)]
-                    |_, [a, trust, b]| systems.solve(Unsolved { a, trust, b }),
-                );
                 shape.cross(k, u, b, small);
                 rows::within(vectors, k, vectors.splat(layer.nu), g, small);
-                let advance = rows::Advance {
-                    c: Some(small),
-                    ..advance
-                };
+                let advance = advance(vectors, k, layer, Some(&**small));
                 shape.share_rows(
                     [(b, k), (&mut *v, k), (norms, 1)],
                     #[inline(always)]
@@ -332,32 +349,31 @@ fn layer<V: Vector>(
                         });
                     },
                 );
-            } else {
-                shape.share_rows(
-                    [
-                        (a, triangle(k)),
-                        (trust, 1),
-                        (b, k),
-                        (&mut *v, k),
-                        (norms, 1),
-                    ],
-                    #[inline(always)]
-                    |first, [a, trust, b, previous, norms]| {
-                        systems.solve(Unsolved { a, trust, b });
-                        let u = &u[first * k..][..b.len()];
-                        advance.rows(Moving {
-                            d: b,
-                            u,
-                            previous,
-                            norms,
-                        });
-                    },
-                );
             }
             core::mem::swap(u, v);
             mean
         },
     )
+}
+
+/// What takes the steps of rows.
+#[inline(always)]
+fn advance<'a, V: Vector>(
+    vectors: Vectors<V>,
+    k: usize,
+    layer: &Layer<V::Scalar>,
+    c: Option<&'a [V::Array]>,
+) -> rows::Advance<'a, V> {
+    let step = Step {
+        eta: layer.eta,
+        mu: layer.mu,
+    };
+    rows::Advance {
+        vectors,
+        k,
+        step,
+        c,
+    }
 }
 
 /// The weight function, whose scales follow the mean |R_ij| and the size of L.

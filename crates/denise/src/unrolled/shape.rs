@@ -40,8 +40,6 @@ pub(super) trait Layout<V: Vector>: Copy {
 pub(super) trait Pack<V: Vector>: Layout<V> {
     /// Reads the lower triangles of row-major matrices; lanes without a matrix repeat the last one.
     fn pack(self, matrices: &[V::Scalar], raw: &mut [V::Array]);
-    /// Writes symmetric matrices row-major.
-    fn unpack(self, matrix: &[V::Array], matrices: &mut [V::Scalar]);
     /// Writes the rows of factors as row-major n×k tables.
     fn unpack_rows(self, k: usize, rows: &[V::Array], tables: &mut [V::Scalar]);
     /// Spreads a table over vector rows. It has k columns, one after the other, with zeros past n.
@@ -114,6 +112,12 @@ pub(super) trait Multiply<V: Vector>: Layout<V> {
 pub(super) trait Weigh<V: Vector>: Layout<V> {
     /// From R = M̂ − U Uᵀ the weights w, and from them what the rows' steps need: see [`Terms`]. `m` is M̂ and its
     /// diagonal, `p` has room for u_j u_jᵀ of every row if A_i is wanted.
+    ///
+    /// `step` gets rows whose sums are there, with the number of the first one, and what it makes of them: all at once,
+    /// or some on each thread while other rows are still being weighed.
+    ///
+    /// Gives Σ |R_ij| over all pairs j < i.
+    #[allow(clippy::too_many_arguments)]
     fn accumulate(
         self,
         k: usize,
@@ -122,7 +126,24 @@ pub(super) trait Weigh<V: Vector>: Layout<V> {
         u: &[V::Array],
         p: Option<&mut [V::Array]>,
         terms: Terms<'_, V>,
-    );
+        made: Made<'_, V>,
+        step: &(impl Fn(usize, Summed<'_, V>, Made<'_, V>) + Sync),
+    ) -> V;
+}
+
+/// What [`Weigh::accumulate`] has summed for some rows.
+pub(super) struct Summed<'a, V: Vector> {
+    pub(super) a: &'a mut [V::Array],
+    pub(super) b: &'a mut [V::Array],
+    pub(super) trust: &'a [V::Array],
+}
+
+/// What a step makes of rows.
+pub(super) struct Made<'a, V: Vector> {
+    /// U before, then after.
+    pub(super) u: &'a mut [V::Array],
+    /// |u_i|² after.
+    pub(super) norms: &'a mut [V::Array],
 }
 
 /// What [`Weigh::accumulate`] computes for every row.
@@ -180,5 +201,21 @@ pub(super) trait Split<V: Vector>: Layout<V> {
         u: &[V::Array],
         l: &mut [V::Array],
         s: &mut [V::Array],
+    );
+    /// Whether [`Split::deliver`] takes what [`Split::split`] has written.
+    const SPLIT_FIRST: bool;
+    /// The same L and S to the caller, row-major; an empty one is not wanted. `split` is what [`Split::split`] has
+    /// written, if it has. S is NaN where M is, if there are `holes`.
+    #[allow(clippy::too_many_arguments)]
+    fn deliver(
+        self,
+        k: usize,
+        scale: V,
+        m: &[V::Array],
+        u: &[V::Array],
+        split: (&[V::Array], &mut [V::Array]),
+        holes: bool,
+        l: &mut [V::Scalar],
+        s: &mut [V::Scalar],
     );
 }

@@ -7,6 +7,7 @@
 use super::EXTRA;
 use super::buffers::Workspace;
 use super::engine::{Engine, WIDEST};
+use super::lanes::SIDE;
 use super::layers::Stages;
 use crate::batch::{Batch, Outputs, Report};
 use crate::memory::filled;
@@ -67,6 +68,7 @@ impl<F: Real> Engine<F> {
         (flags << 48) | ((n as u64) << 32) | ((self.k() as u64) << 16) | side as u64
     }
 
+    /// One matrix of size `n`, and as many smaller ones as lie side by side.
     fn run_once(
         &self,
         isa: Isa,
@@ -75,8 +77,7 @@ impl<F: Real> Engine<F> {
         n: usize,
         side: usize,
     ) -> Result<(), Error> {
-        let (k, layers) = (self.k(), stages.layers);
-        let (Some(first), Some(last)) = (layers.first(), layers.last()) else {
+        let (Some(first), Some(last)) = (stages.layers.first(), stages.layers.last()) else {
             return Ok(());
         };
         let few = [*first, *last];
@@ -85,25 +86,55 @@ impl<F: Real> Engine<F> {
             mend: &stages.mend[..stages.mend.len().min(1)],
             follow: &[],
         };
-        let mut small = Engine::<F>::new(n, k, few)?;
-        small.correlation = self.correlation;
-        small.careful = self.careful;
-        small.missing = self.missing;
-        // Alone, a smaller matrix never needs more; side by side these might, where larger ones would not fit at all.
-        if side > 1 && small.workspace_bytes(isa) > self.workspace_bytes(isa) {
+        self.like(n, few)?.run_batches(isa, workspace, &[1])?;
+        if side == 1 {
             return Ok(());
         }
-        // One is for the single shape; half of the lanes are enough for the other, or run on vectors of half the width.
+        let small = self.like(self.small(), few)?;
+        // Half of the lanes may run on vectors of half the width.
         let side = side.min(WIDEST);
-        let counts = [1, side.div_ceil(2), side];
-        let counts = &counts[..if has_two_widths(isa) { 3 } else { 2 }];
-        let mut m = filled(side * n * n, F::ONE)?;
+        let counts = [side, side.div_ceil(2)];
+        let counts = if has_two_widths(isa) {
+            &counts[..]
+        } else {
+            &counts[1..]
+        };
+        small.run_batches(isa, workspace, counts)
+    }
+
+    /// The smallest size that runs the same code side by side: more than one block, and as much of the last one.
+    fn small(&self) -> usize {
+        let least = (self.k() + EXTRA + 1).max(SIDE + 1);
+        let small = least + (self.n() + SIDE * least - least) % SIDE;
+        small.min(self.n())
+    }
+
+    /// A network of another size, and of a few layers.
+    fn like(&self, n: usize, few: Stages<'_>) -> Result<Engine<F>, Error> {
+        let mut engine = Engine::<F>::new(n, self.k(), few)?;
+        engine.correlation = self.correlation;
+        engine.careful = self.careful;
+        engine.missing = self.missing;
+        Ok(engine)
+    }
+
+    /// Batches of so many matrices each, the last with all that may be asked for: columns of U are put in order one matrix
+    /// after the other, with the same code, which takes longer than the rest.
+    fn run_batches(
+        &self,
+        isa: Isa,
+        workspace: &mut Workspace,
+        counts: &[usize],
+    ) -> Result<(), Error> {
+        let (n, k) = (self.n(), self.k());
+        let most = counts.iter().copied().max().unwrap_or_default();
+        let mut m = filled(most * n * n, F::ONE)?;
         for m in m.chunks_exact_mut(n * n) {
             for x in m.iter_mut().step_by(n + 1) {
                 *x = F::from_f64(2.0);
             }
         }
-        let mut u = filled(side * n * k, F::ZERO)?;
+        let mut u = filled(most * n * k, F::ZERO)?;
         let (mut l, mut s) = (filled(m.len(), F::ZERO)?, filled(m.len(), F::ZERO)?);
         let mut reports = [Report::default(); WIDEST];
         for hole in [false, true] {
@@ -113,17 +144,18 @@ impl<F: Real> Engine<F> {
             if hole {
                 m[n] = F::NAN;
             }
-            for &count in counts {
+            for (at, &count) in counts.iter().enumerate() {
                 let values = count * n * n;
+                let last = at + 1 == counts.len();
                 let out = Outputs {
-                    u: Some(&mut u[..count * n * k]),
+                    u: last.then_some(&mut u[..count * n * k]),
                     l: Some(&mut l[..values]),
                     s: Some(&mut s[..values]),
                     reports: Some(&mut reports[..count]),
                 };
                 let batch = Batch::new(n, k, &m[..values], out)?;
                 // What comes out does not matter.
-                let _ = small.decompose(isa, &Team::alone(), workspace, batch);
+                let _ = self.decompose(isa, &Team::alone(), workspace, batch);
             }
         }
         Ok(())

@@ -116,9 +116,9 @@ impl<F: Real> Engine<F> {
 
     /// [`Engine::finish`], to be inlined where the instruction set is enabled.
     #[inline(always)]
-    fn finish_there<V: Vector<Scalar = F>>(
+    fn finish_there<V: Vector<Scalar = F>, S: Shape<V>>(
         &self,
-        shape: impl Shape<V>,
+        shape: S,
         ready: &Ready<V>,
         unsettled: V,
         buffers: &mut Buffers<'_, V>,
@@ -136,18 +136,16 @@ impl<F: Real> Engine<F> {
             }
             shape.unpack_rows(k, buffers.v, u);
         }
-        if out.l.is_none() && out.s.is_none() && out.reports.is_none() {
-            return;
-        }
-        let Buffers { raw, w, c, u, .. } = &mut *buffers;
-        by_constant::<1, 3, V>(
-            vectors,
-            k,
-            #[inline(always)]
-            |k| shape.split(k, scale.s, raw, u, w, c),
-        );
-        if let Some(l) = &mut out.l {
-            shape.unpack(w, l);
+        let (l, s) = (&mut out.l, &mut out.s);
+        let wanted = l.is_some() || s.is_some();
+        if wanted && S::SPLIT_FIRST || out.reports.is_some() {
+            let Buffers { raw, w, c, u, .. } = &mut *buffers;
+            by_constant::<1, 3, V>(
+                vectors,
+                k,
+                #[inline(always)]
+                |k| shape.split(k, scale.s, raw, u, w, c),
+            );
         }
         if let Some(reports) = &mut out.reports {
             if holes.is_some() {
@@ -155,11 +153,10 @@ impl<F: Real> Engine<F> {
             }
             report(shape, scale, unsettled, *holes, buffers, reports);
         }
-        if let Some(s) = &mut out.s {
-            if holes.is_some() {
-                missing::replace(vectors, buffers.raw, F::NAN, buffers.c);
-            }
-            shape.unpack(buffers.c, s);
+        if wanted {
+            let Buffers { raw, w, c, u, .. } = &mut *buffers;
+            let [l, s] = [l, s].map(|out| out.as_deref_mut().unwrap_or_default());
+            shape.deliver(k, scale.s, raw, u, (w, c), holes.is_some(), l, s);
         }
     }
 }

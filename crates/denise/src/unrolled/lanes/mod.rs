@@ -21,7 +21,7 @@ use super::triangle::triangle;
 use crate::simd::{Vector, Vectors};
 
 /// Rows and columns of a block.
-const SIDE: usize = 4;
+pub(super) const SIDE: usize = 4;
 const ENTRIES: usize = SIDE * SIDE;
 
 /// The shape, for n×n matrices.

@@ -32,25 +32,6 @@ impl<V: Vector> Pack<V> for Lanes<V> {
         );
     }
 
-    #[inline(never)]
-    fn unpack(self, matrix: &[V::Array], matrices: &mut [V::Scalar]) {
-        self.vectors.vectorize(
-            #[inline(always)]
-            move || {
-                let blocks = matrix.as_chunks::<ENTRIES>().0;
-                for i in 0..self.n.div_ceil(SIDE) {
-                    for j in 0..=i {
-                        let block = &blocks[triangle(i) + j];
-                        self.write::<false>(i, j, block, matrices);
-                        if j < i {
-                            self.write::<true>(j, i, block, matrices);
-                        }
-                    }
-                }
-            },
-        );
-    }
-
     #[inline(always)]
     fn unpack_rows(self, k: usize, rows: &[V::Array], tables: &mut [V::Scalar]) {
         for (l, table) in tables.chunks_exact_mut(self.n * k).enumerate() {
@@ -139,6 +120,26 @@ impl<V: Vector> Pack<V> for Lanes<V> {
 }
 
 impl<V: Vector> Lanes<V> {
+    /// Writes symmetric matrices row-major.
+    #[inline(never)]
+    pub(super) fn unpack(self, matrix: &[V::Array], matrices: &mut [V::Scalar]) {
+        self.vectors.vectorize(
+            #[inline(always)]
+            move || {
+                let blocks = matrix.as_chunks::<ENTRIES>().0;
+                for i in 0..self.n.div_ceil(SIDE) {
+                    for j in 0..=i {
+                        let block = &blocks[triangle(i) + j];
+                        self.write::<false>(i, j, block, matrices);
+                        if j < i {
+                            self.write::<true>(j, i, block, matrices);
+                        }
+                    }
+                }
+            },
+        );
+    }
+
     /// Reads block (i, j) of every matrix, with zeros for padding.
     #[inline(always)]
     fn read(self, i: usize, j: usize, matrices: &[V::Scalar], block: &mut [V::Array; ENTRIES]) {

@@ -2,6 +2,7 @@
 
 use super::{ENTRIES, Lanes, SIDE};
 use crate::simd::{Real, Vector};
+use crate::unrolled::missing;
 use crate::unrolled::rank::by_one;
 use crate::unrolled::shape::Split;
 use crate::unrolled::triangle::triangle;
@@ -73,6 +74,31 @@ impl<V: Vector> Split<V> for Lanes<V> {
                     rest.min(max).max(min).store_array(&mut s[at]);
                 }
             }
+        }
+    }
+
+    const SPLIT_FIRST: bool = true;
+
+    #[inline(always)]
+    fn deliver(
+        self,
+        _: usize,
+        _: V,
+        m: &[V::Array],
+        _: &[V::Array],
+        (l, s): (&[V::Array], &mut [V::Array]),
+        holes: bool,
+        l_out: &mut [V::Scalar],
+        s_out: &mut [V::Scalar],
+    ) {
+        if !l_out.is_empty() {
+            self.unpack(l, l_out);
+        }
+        if !s_out.is_empty() {
+            if holes {
+                missing::replace(self.vectors, m, V::Scalar::NAN, s);
+            }
+            self.unpack(s, s_out);
         }
     }
 }

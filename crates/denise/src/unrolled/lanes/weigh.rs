@@ -5,19 +5,55 @@ use super::{ENTRIES, Lanes, SIDE};
 use crate::simd::{Fixed, Real, Vector, Vectors};
 use crate::unrolled::rank::by_many_ranks;
 use crate::unrolled::rows;
-use crate::unrolled::shape::{Influence, Terms, Weigh};
+use crate::unrolled::shape::{Influence, Made, Summed, Sums, Terms, Weigh};
 use crate::unrolled::triangle::triangle;
 
 /// Columns of U that are kept in registers while a block is weighed.
 const HELD: usize = 4;
 
 impl<V: Vector> Weigh<V> for Lanes<V> {
-    #[inline(never)]
+    #[inline(always)]
     fn accumulate(
         self,
         k: usize,
         influence: Influence<V>,
         (m, _): (&[V::Array], &[V::Array]),
+        u: &[V::Array],
+        p: Option<&mut [V::Array]>,
+        terms: Terms<'_, V>,
+        made: Made<'_, V>,
+        step: &(impl Fn(usize, Summed<'_, V>, Made<'_, V>) + Sync),
+    ) -> V {
+        let Terms {
+            w,
+            c,
+            a,
+            b,
+            sums,
+            trust,
+        } = terms;
+        let terms = Terms {
+            w,
+            c,
+            a: &mut *a,
+            b: &mut *b,
+            sums: &mut *sums,
+            trust: &mut *trust,
+        };
+        self.accumulate_all(k, influence, m, u, p, terms);
+        let sum = self.sum(sums);
+        step(0, Summed { a, b, trust }, made);
+        sum
+    }
+}
+
+impl<V: Vector> Lanes<V> {
+    #[inline(never)]
+    fn accumulate_all(
+        self,
+        k: usize,
+        influence: Influence<V>,
+        m: &[V::Array],
         u: &[V::Array],
         p: Option<&mut [V::Array]>,
         terms: Terms<'_, V>,
@@ -39,9 +75,7 @@ impl<V: Vector> Weigh<V> for Lanes<V> {
             },
         );
     }
-}
 
-impl<V: Vector> Lanes<V> {
     #[inline(always)]
     fn accumulate_blocks<const OWN: bool>(
         self,

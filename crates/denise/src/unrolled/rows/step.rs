@@ -5,11 +5,11 @@ use crate::simd::{Vector, Vectors};
 use crate::unrolled::rank::{by_many_ranks, by_one, by_rank};
 use crate::unrolled::triangle::triangle;
 
-/// A step's weights, broadcast.
+/// A step's weights.
 #[derive(Clone, Copy)]
-pub(crate) struct Step<V> {
-    pub(crate) eta: V,
-    pub(crate) mu: V,
+pub(crate) struct Step<F> {
+    pub(crate) eta: F,
+    pub(crate) mu: F,
 }
 
 /// Writes |u_i|² of every row to `norms`.
@@ -253,7 +253,7 @@ pub(crate) fn within<V: Vector>(
 pub(crate) struct Advance<'a, V: Vector> {
     pub(crate) vectors: Vectors<V>,
     pub(crate) k: usize,
-    pub(crate) step: Step<V>,
+    pub(crate) step: Step<V::Scalar>,
     /// C; without it, it is zero.
     pub(crate) c: Option<&'a [V::Array]>,
 }
@@ -292,15 +292,16 @@ impl<V: Vector> Advance<'_, V> {
                     k,
                     #[inline(always)]
                     move |k| {
+                        let (eta, mu) = (vectors.splat(step.eta), vectors.splat(step.mu));
                         let rows = d.chunks_exact(k).zip(u.chunks_exact(k));
                         let out = previous.chunks_exact_mut(k).zip(norms);
                         for ((d, u), (previous, norm)) in rows.zip(out) {
                             let mut square = vectors.zero();
                             for e in 0..k {
                                 let now = vectors.load(&u[e]);
-                                let mut next = step.eta.mul_add(vectors.load(&d[e]), now);
+                                let mut next = eta.mul_add(vectors.load(&d[e]), now);
                                 let before = vectors.load(&previous[e]);
-                                next = step.mu.mul_add(now - before, next);
+                                next = mu.mul_add(now - before, next);
                                 if let Some(c) = c {
                                     let c = &c[e * k..][..k];
                                     for a in 0..k {

@@ -4,13 +4,12 @@
 //! panel, column by column; a factor is a row of k vectors for every vector of rows. Rows past n are
 //! zero and stay so.
 //!
-//! - `pack`: from the caller's memory and back. `columns`: what threads write of the caller's matrix at the same time.
+//! - `pack`: from the caller's memory.
 //! - `parts`: the panels that threads share, from both ends.
 //! - `weigh`: the residual of a panel, its weights, and the products with them. `fused`: all of it in registers.
 //! - `tile`: products of panels, a few sums at a time in registers.
-//! - `sums`: sums over rows and entries, some of them across lanes. `split`: L and S.
+//! - `sums`: sums over rows and entries, some of them across lanes. `split`: L and S, and to the caller's memory.
 
-mod columns;
 mod fused;
 mod pack;
 mod parts;

@@ -1,10 +1,9 @@
 //! The caller's matrix to panels, and back.
 
-use super::columns::Columns;
 use super::{Single, lane_numbers};
 use crate::simd::{Fixed, Real, Vector, Vectors};
 use crate::tick::Side;
-use crate::unrolled::shape::{Layout, Pack};
+use crate::unrolled::shape::Pack;
 use fearless_simd::Select;
 
 impl<V: Vector> Pack<V> for Single<'_, V> {
@@ -27,38 +26,6 @@ impl<V: Vector> Pack<V> for Single<'_, V> {
                         }
                     },
                 );
-            },
-        );
-    }
-
-    #[inline(always)]
-    fn unpack(self, matrix: &[V::Array], out: &mut [V::Scalar]) {
-        let (n, vectors, rows) = (self.n, self.vectors, self.rows());
-        match rows {
-            3 => return self.unpack_panel::<3>(matrix, out),
-            2 if size_of::<V>() > 32 => return self.unpack_panel::<2>(matrix, out),
-            _ => {}
-        }
-        // Column j of a symmetric matrix is its row j: a panel has a part of every row.
-        let out = Columns::new(n, out);
-        self.each_panel(
-            [],
-            #[inline(always)]
-            |(first, count), []| {
-                let panel = &matrix[first * n..][..count * n];
-                let left = first * V::W;
-                let width = (count * V::W).min(n - left);
-                for (j, column) in panel.chunks_exact(count).enumerate() {
-                    // SAFETY: every panel is handed out once, and panels have no column in common.
-                    let row = unsafe { out.run(j, left, width) };
-                    let whole = V::Array::chunks_mut(row).len();
-                    for (run, x) in V::Array::chunks_mut(row).iter_mut().zip(column) {
-                        vectors.load(x).store_array(run);
-                    }
-                    if whole < count {
-                        store_run(vectors.load(&column[whole]), &mut row[whole * V::W..]);
-                    }
-                }
             },
         );
     }
@@ -143,28 +110,6 @@ impl<V: Vector> Pack<V> for Single<'_, V> {
     }
 }
 
-impl<V: Vector> Single<'_, V> {
-    /// [`Pack::unpack`] for a matrix that is one panel.
-    #[inline(always)]
-    fn unpack_panel<const ROWS: usize>(self, matrix: &[V::Array], out: &mut [V::Scalar]) {
-        let mut rest = out;
-        for column in matrix.as_chunks::<ROWS>().0.iter().take(self.n) {
-            if rest.len() >= ROWS * V::W {
-                // What is written past the end of a row is the beginning of the next, which comes later.
-                let runs = V::Array::chunks_mut(&mut rest[..ROWS * V::W]);
-                for (run, x) in runs.iter_mut().zip(column) {
-                    self.vectors.load(x).store_array(run);
-                }
-            } else {
-                for (run, x) in rest[..self.n].chunks_mut(V::W).zip(column) {
-                    store_run(self.vectors.load(x), run);
-                }
-            }
-            rest = &mut rest[self.n..];
-        }
-    }
-}
-
 /// Packs the square of rows from `top` on and columns from `left` on; `stride` vectors from a column to the next.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
@@ -228,24 +173,5 @@ fn whole<V: Vector>(row: &[V::Scalar]) -> &V::Array {
     match V::Array::chunks(row).first() {
         Some(run) => run,
         None => panic!("a row ends early"),
-    }
-}
-
-/// Stores up to `W` values, as many as there is room for.
-#[inline(always)]
-fn store_run<V: Vector>(values: V, run: &mut [V::Scalar]) {
-    if run.len() >= V::W {
-        values.store_array(&mut V::Array::chunks_mut(run)[0]);
-        return;
-    }
-    // Half of them at once, if so many there are.
-    let values = values.to_array();
-    let values: &[V::Scalar] = values.as_ref();
-    let half = if run.len() < V::W / 2 { 0 } else { V::W / 2 };
-    if half > 0 {
-        run[..V::W / 2].copy_from_slice(&values[..V::W / 2]);
-    }
-    for (x, &value) in run.iter_mut().zip(values).skip(half) {
-        *x = value;
     }
 }

@@ -1,9 +1,15 @@
-//! L and S, panel by panel.
+//! L and S: panel by panel for the network, row by row for the caller.
 
+use super::parts::parts;
 use super::{PANEL, Single, panels};
-use crate::simd::{Real, Vector, Vectors};
+use crate::simd::{Fixed, Real, Vector, Vectors};
 use crate::unrolled::rank::by_one;
 use crate::unrolled::shape::{Layout, Split};
+use core::iter::repeat;
+use fearless_simd::Select;
+
+/// Rows that a thread delivers at a time.
+const ROWS: usize = 32;
 
 impl<V: Vector> Split<V> for Single<'_, V> {
     #[inline(never)]
@@ -66,6 +72,45 @@ impl<V: Vector> Split<V> for Single<'_, V> {
         }
         self.each_panel([(l, n), (s, n)], |panel, [l, s]| work.split(panel, l, s));
     }
+
+    const SPLIT_FIRST: bool = false;
+
+    /// Row by row, so that memory is written in order. A row of a symmetric matrix is a column, which panels have.
+    #[inline(always)]
+    fn deliver(
+        self,
+        k: usize,
+        scale: V,
+        m: &[V::Array],
+        u: &[V::Array],
+        _: (&[V::Array], &mut [V::Array]),
+        holes: bool,
+        l: &mut [V::Scalar],
+        s: &mut [V::Scalar],
+    ) {
+        let n = self.n;
+        let work = Delivery {
+            vectors: self.vectors,
+            n,
+            k,
+            scale,
+            m,
+            u,
+            holes,
+        };
+        if self.team.threads() == 1 {
+            return work.rows(0, l, s);
+        }
+        let runs = (0..n.div_ceil(ROWS)).map(|run| (ROWS * run, ROWS.min(n - ROWS * run)));
+        let width = |out: &[V::Scalar]| if out.is_empty() { 0 } else { n };
+        let widths = (width(l), width(s));
+        let tables = [(l, widths.0), (s, widths.1)];
+        self.team.share_in(
+            repeat(()),
+            parts(runs, n, tables),
+            |(), ((first, _), [l, s])| work.rows(first, l, s),
+        );
+    }
 }
 
 /// What it takes to split a panel.
@@ -126,5 +171,133 @@ impl<V: Vector> Splitting<'_, V> {
                 }
             }
         }
+    }
+}
+
+/// What it takes to deliver rows.
+struct Delivery<'a, V: Vector> {
+    vectors: Vectors<V>,
+    n: usize,
+    k: usize,
+    scale: V,
+    m: &'a [V::Array],
+    u: &'a [V::Array],
+    holes: bool,
+}
+
+impl<V: Vector> Delivery<'_, V> {
+    /// Rows from `first` on, as many as there is room for.
+    #[inline(never)]
+    fn rows(&self, first: usize, l: &mut [V::Scalar], s: &mut [V::Scalar]) {
+        by_one::<3, V>(
+            self.vectors,
+            self.k,
+            #[inline(always)]
+            |k| {
+                let (n, rows) = (self.n, self.n.div_ceil(V::W));
+                for row in 0..l.len().max(s.len()) / n {
+                    let (l, s) = (rest(l, row * n), rest(s, row * n));
+                    match rows {
+                        3 => self.run::<3>(k, first + row, 0, l, s),
+                        2 => self.run::<2>(k, first + row, 0, l, s),
+                        _ => self.row(k, first + row, l, s),
+                    }
+                }
+            },
+        );
+    }
+
+    /// A row that several panels have.
+    #[inline(always)]
+    fn row(&self, k: usize, j: usize, l: &mut [V::Scalar], s: &mut [V::Scalar]) {
+        for (top, count) in panels(self.n.div_ceil(V::W)) {
+            let (l, s) = (rest(l, top * V::W), rest(s, top * V::W));
+            match count {
+                3 => self.run::<3>(k, j, top, l, s),
+                2 => self.run::<2>(k, j, top, l, s),
+                _ => self.run::<1>(k, j, top, l, s),
+            }
+        }
+    }
+
+    /// The entries of row `j` that the panel of `COUNT` vectors from `top` on has. What is beyond the last one is the
+    /// beginning of the next row, which comes later.
+    #[inline(always)]
+    fn run<const COUNT: usize>(
+        &self,
+        k: usize,
+        j: usize,
+        top: usize,
+        l: &mut [V::Scalar],
+        s: &mut [V::Scalar],
+    ) {
+        let (vectors, scale) = (self.vectors, self.scale);
+        let max = vectors.splat(V::Scalar::MAX);
+        let min = -max;
+        let own = &self.u[j / V::W * k..][..k];
+        let other = &self.u[top * k..][..COUNT * k];
+        let mut x = [vectors.zero(); COUNT];
+        for a in 0..k {
+            let own = vectors.splat(own[a][j % V::W]);
+            for v in 0..COUNT {
+                x[v] = vectors.load(&other[v * k + a]).mul_add(own, x[v]);
+            }
+        }
+        for v in 0..COUNT {
+            x[v] = (x[v] * scale).min(max).max(min);
+        }
+        store_runs(&x, l);
+        if s.is_empty() {
+            return;
+        }
+        let m = &self.m[top * self.n + j * COUNT..][..COUNT];
+        for v in 0..COUNT {
+            let m = vectors.load(&m[v]);
+            x[v] = (m - x[v]).min(max).max(min);
+            if self.holes {
+                x[v] = m.simd_eq(m).select(x[v], vectors.splat(V::Scalar::NAN));
+            }
+        }
+        store_runs(&x, s);
+    }
+}
+
+/// What follows the first values of an output, if that is wanted.
+#[inline(always)]
+fn rest<T>(out: &mut [T], at: usize) -> &mut [T] {
+    out.get_mut(at..).unwrap_or_default()
+}
+
+/// Stores vectors one after the other, as far as there is room.
+#[inline(always)]
+fn store_runs<const COUNT: usize, V: Vector>(values: &[V; COUNT], run: &mut [V::Scalar]) {
+    if run.len() >= COUNT * V::W {
+        let runs = V::Array::chunks_mut(&mut run[..COUNT * V::W]);
+        for v in 0..COUNT {
+            values[v].store_array(&mut runs[v]);
+        }
+        return;
+    }
+    for (run, &x) in run.chunks_mut(V::W).zip(values) {
+        store_run(x, run);
+    }
+}
+
+/// Stores up to `W` values, as many as there is room for.
+#[inline(always)]
+fn store_run<V: Vector>(values: V, run: &mut [V::Scalar]) {
+    if run.len() >= V::W {
+        values.store_array(&mut V::Array::chunks_mut(run)[0]);
+        return;
+    }
+    // Half of them at once, if so many there are.
+    let values = values.to_array();
+    let values: &[V::Scalar] = values.as_ref();
+    let half = if run.len() < V::W / 2 { 0 } else { V::W / 2 };
+    if half > 0 {
+        run[..V::W / 2].copy_from_slice(&values[..V::W / 2]);
+    }
+    for (x, &value) in run.iter_mut().zip(values).skip(half) {
+        *x = value;
     }
 }

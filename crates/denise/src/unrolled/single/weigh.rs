@@ -7,7 +7,7 @@ use super::{PANEL, Single, lane_numbers, panels};
 use crate::simd::{Vector, Vectors};
 use crate::unrolled::rank::{by_constant, by_rank};
 use crate::unrolled::rows;
-use crate::unrolled::shape::{Influence, Layout, Terms, Weigh};
+use crate::unrolled::shape::{Influence, Layout, Made, Summed, Sums, Terms, Weigh};
 use crate::unrolled::triangle::triangle;
 use fearless_simd::Select;
 
@@ -21,7 +21,9 @@ impl<V: Vector> Weigh<V> for Single<'_, V> {
         u: &[V::Array],
         p: Option<&mut [V::Array]>,
         terms: Terms<'_, V>,
-    ) {
+        made: Made<'_, V>,
+        step: &(impl Fn(usize, Summed<'_, V>, Made<'_, V>) + Sync),
+    ) -> V {
         let Terms {
             w,
             c,
@@ -58,9 +60,16 @@ impl<V: Vector> Weigh<V> for Single<'_, V> {
                 sums,
                 trust,
             };
-            return weighing.panel((0, rows), &mut part);
+            weighing.panel((0, rows), &mut part);
+            let Part {
+                a, b, sums, trust, ..
+            } = part;
+            // Before the step, in whose shadow it is added up: the next layer waits for both.
+            let sum = self.sum(sums);
+            step(0, Summed { a, b, trust }, made);
+            return sum;
         }
-        // What is weighed is summed at once, by the thread that has it in its cache.
+        // What is weighed is summed at once, and its rows take their step, on the thread that has it in its cache.
         let block = PANEL * n.min(BLOCK * V::W);
         // Each thread has u_j u_jᵀ of its own, too, if there is room: it takes longer to fetch than to compute.
         let all = rows * size;
@@ -73,12 +82,20 @@ impl<V: Vector> Weigh<V> for Single<'_, V> {
             .zip(c.chunks_exact_mut(block))
             .map(|(w, c)| (w, c, false));
         let p = &*p;
-        let tables = [(a, size), (b, k), (sums, 1), (trust, 1)];
+        let Made { u: next, norms } = made;
+        let tables = [
+            (a, size),
+            (b, k),
+            (&mut *sums, 1),
+            (trust, 1),
+            (next, k),
+            (norms, 1),
+        ];
         self.team.share_in(
             rooms,
             parts(panels(rows), rows, tables),
             #[inline(always)]
-            |(w, c, ready), (panel, [a, b, sums, trust])| {
+            |(w, c, ready), (panel, [a, b, sums, trust, next, norms])| {
                 let (w, products) = w.split_at_mut(block);
                 if own && apart && !*ready {
                     rows::products(vectors, k, u, products);
@@ -94,8 +111,14 @@ impl<V: Vector> Weigh<V> for Single<'_, V> {
                     trust,
                 };
                 weighing.panel(panel, &mut part);
+                let Part { a, b, trust, .. } = part;
+                vectors.vectorize(
+                    #[inline(always)]
+                    || step(panel.0, Summed { a, b, trust }, Made { u: next, norms }),
+                );
             },
         );
+        self.sum(sums)
     }
 }
 
