@@ -55,11 +55,16 @@ pub(crate) trait Vector:
     type Scalar: Real;
     /// `W` vectors: a `W`×`W` block.
     type Square: Fixed<Self>;
+    /// Vectors of four values where that is a half or a quarter of these, or else these.
+    type Tail: Vector<Token = Self::Token, Scalar = Self::Scalar>;
     /// Values in a vector.
     const W: usize = Self::Square::LEN;
 
     /// Transposes a `W`×`W` block.
     fn transpose(simd: Self::Token, rows: Self::Square) -> Self::Square;
+
+    /// A vector that begins with these values, and has `rest` in all other lanes.
+    fn from_tail(simd: Self::Token, tail: Self::Tail, rest: Self::Scalar) -> Self;
 
     /// From run number `row` of every lane, a vector for every place in the run.
     fn from_runs(simd: Self::Token, runs: &impl Runs<Self::Scalar>, row: usize) -> [Self; 4];
@@ -90,6 +95,8 @@ pub(crate) trait Fixed<T>:
     const LEN: usize;
     /// The value, everywhere.
     fn filled(x: T) -> Self;
+    /// All values of arrays.
+    fn values_mut(x: &mut [Self]) -> &mut [T];
     /// As many whole arrays as there are in a slice.
     fn chunks(x: &[T]) -> &[Self];
     /// Likewise, to write to.
@@ -102,6 +109,11 @@ impl<T: Copy + Send + Sync, const LEN: usize> Fixed<T> for [T; LEN] {
     #[inline(always)]
     fn filled(x: T) -> Self {
         [x; LEN]
+    }
+
+    #[inline(always)]
+    fn values_mut(x: &mut [Self]) -> &mut [T] {
+        x.as_flattened_mut()
     }
 
     #[inline(always)]

@@ -3,7 +3,7 @@
 use super::isa::Baseline;
 use super::transpose;
 use super::vector::{Real, Runs, RunsMut, Vector};
-use fearless_simd::{Simd, f32x4, f32x8, f32x16, f64x2, f64x4, f64x8};
+use fearless_simd::{Simd, SimdBase, SimdCombine, f32x4, f32x8, f32x16, f64x2, f64x4, f64x8};
 
 impl Real for f32 {
     type Portable = f32x4<Baseline>;
@@ -65,10 +65,16 @@ impl<S: Simd> Vector for f64x2<S> {
     type Token = S;
     type Scalar = f64;
     type Square = [Self; 2];
+    type Tail = Self;
 
     #[inline(always)]
     fn transpose(_: S, rows: [Self; 2]) -> [Self; 2] {
         transpose::by_shuffles::<Self>(rows)
+    }
+
+    #[inline(always)]
+    fn from_tail(_: S, tail: Self, _: Self::Scalar) -> Self {
+        tail
     }
 
     #[inline(always)]
@@ -86,10 +92,16 @@ impl<S: Simd> Vector for f32x4<S> {
     type Token = S;
     type Scalar = f32;
     type Square = [Self; 4];
+    type Tail = Self;
 
     #[inline(always)]
     fn transpose(_: S, rows: [Self; 4]) -> [Self; 4] {
         transpose::by_shuffles::<Self>(rows)
+    }
+
+    #[inline(always)]
+    fn from_tail(_: S, tail: Self, _: Self::Scalar) -> Self {
+        tail
     }
 
     #[inline(always)]
@@ -107,10 +119,16 @@ impl<S: Simd> Vector for f64x4<S> {
     type Token = S;
     type Scalar = f64;
     type Square = [Self; 4];
+    type Tail = Self;
 
     #[inline(always)]
     fn transpose(_: S, rows: [Self; 4]) -> [Self; 4] {
         transpose::by_shuffles::<Self>(rows)
+    }
+
+    #[inline(always)]
+    fn from_tail(_: S, tail: Self, _: Self::Scalar) -> Self {
+        tail
     }
 
     #[inline(always)]
@@ -128,10 +146,16 @@ impl<S: Simd> Vector for f32x8<S> {
     type Token = S;
     type Scalar = f32;
     type Square = [Self; 8];
+    type Tail = Self;
 
     #[inline(always)]
     fn transpose(simd: S, rows: [Self; 8]) -> [Self; 8] {
         transpose::eight(simd, rows)
+    }
+
+    #[inline(always)]
+    fn from_tail(_: S, tail: Self, _: Self::Scalar) -> Self {
+        tail
     }
 
     #[inline(always)]
@@ -149,10 +173,16 @@ impl<S: Simd> Vector for f64x8<S> {
     type Token = S;
     type Scalar = f64;
     type Square = [Self; 8];
+    type Tail = f64x4<S>;
 
     #[inline(always)]
     fn transpose(_: S, rows: [Self; 8]) -> [Self; 8] {
         transpose::by_shuffles::<Self>(rows)
+    }
+
+    #[inline(always)]
+    fn from_tail(simd: S, tail: f64x4<S>, rest: f64) -> Self {
+        tail.combine(f64x4::splat(simd, rest))
     }
 
     #[inline(always)]
@@ -174,10 +204,17 @@ impl<S: Simd> Vector for f32x16<S> {
     type Token = S;
     type Scalar = f32;
     type Square = [Self; 16];
+    type Tail = f32x4<S>;
 
     #[inline(always)]
     fn transpose(_: S, rows: [Self; 16]) -> [Self; 16] {
         transpose::by_shuffles::<Self>(rows)
+    }
+
+    #[inline(always)]
+    fn from_tail(simd: S, tail: f32x4<S>, rest: f32) -> Self {
+        let half = tail.combine(f32x4::splat(simd, rest));
+        half.combine(f32x8::splat(simd, rest))
     }
 
     #[inline(always)]

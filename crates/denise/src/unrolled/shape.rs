@@ -66,6 +66,8 @@ pub(super) trait Sums<V: Vector>: Layout<V> {
     fn gram(self, k: usize, x: &[V::Array], y: &[V::Array], g: &mut [V::Array]);
     /// `c` = yᵀ x, likewise, row by row.
     fn cross(self, k: usize, x: &[V::Array], y: &[V::Array], c: &mut [V::Array]);
+    /// [`rows::leading`](super::rows::leading), of which the first k rows of `g` and the first k directions count.
+    fn leading(self, width: usize, k: usize, g: &mut [V::Array], room: &mut [V::Array]);
     /// Σ over the rows of x_ia y_ib, likewise, for factors with k columns.
     fn dot(self, k: usize, x: (&[V::Array], usize), y: (&[V::Array], usize)) -> V;
     /// Σ over all j of a function of the entries of each row; `term` gives 0 for an entry of 0.
@@ -172,6 +174,17 @@ pub(super) struct Influence<V> {
 }
 
 impl<V: Vector> Influence<V> {
+    /// The same in narrower vectors, where all lanes are alike.
+    #[inline(always)]
+    pub(super) fn of_tail(self, vectors: Vectors<V::Tail>) -> Influence<V::Tail> {
+        let first = |x: V| vectors.splat(x.to_array()[0]);
+        Influence {
+            scale: first(self.scale),
+            diagonal_scale: first(self.diagonal_scale),
+            diagonal_trust: first(self.diagonal_trust),
+        }
+    }
+
     /// The weight of a diagonal entry `x` of R, where M has `m`.
     #[inline(always)]
     pub(super) fn of_diagonal(self, vectors: Vectors<V>, m: V, x: V) -> V {

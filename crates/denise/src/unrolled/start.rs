@@ -56,7 +56,7 @@ pub(super) fn start<V: Vector>(
             orthonormalise(shape, width, x, small);
             shape.multiply(width, m, x, y);
             shape.gram(width, x, y, g);
-            rows::leading(vectors, width, k, g, small);
+            shape.leading(width, k, g, small);
             rows::mix(vectors, k, width, y, (&small[width..], 2 * width), v);
             // An entry of the factor of a positive semidefinite matrix of trace n is at most √n.
             rows::unmix(vectors, k, n as f64, g, v);

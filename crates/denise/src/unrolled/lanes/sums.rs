@@ -4,6 +4,7 @@ use super::{ENTRIES, Lanes, SIDE, place};
 use crate::simd::{Vector, Vectors};
 use crate::unrolled::partial::{PARTIAL_SUMS, fold};
 use crate::unrolled::rank::{by_one, by_rank};
+use crate::unrolled::rows;
 use crate::unrolled::shape::Sums;
 use crate::unrolled::triangle::triangle;
 
@@ -41,6 +42,11 @@ impl<V: Vector> Sums<V> for Lanes<V> {
                 }
             },
         );
+    }
+
+    #[inline(always)]
+    fn leading(self, width: usize, k: usize, g: &mut [V::Array], room: &mut [V::Array]) {
+        rows::leading(self.vectors, width, k, g, room);
     }
 
     #[inline(never)]

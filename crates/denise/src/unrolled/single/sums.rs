@@ -4,9 +4,10 @@ use super::{PANEL, Single, lane_numbers, panel_of, panels};
 use crate::simd::{Fixed, Real, Vector, Vectors};
 use crate::unrolled::partial::{PARTIAL_SUMS, fold};
 use crate::unrolled::rank::{by_constant, by_one};
+use crate::unrolled::rows;
 use crate::unrolled::shape::{Layout, Sums};
 use crate::unrolled::triangle::triangle;
-use fearless_simd::Select;
+use fearless_simd::{Select, SimdBase};
 
 impl<V: Vector> Sums<V> for Single<'_, V> {
     #[inline(always)]
@@ -40,6 +41,35 @@ impl<V: Vector> Sums<V> for Single<'_, V> {
                 }
             },
         );
+    }
+
+    #[inline(always)]
+    fn leading(self, width: usize, k: usize, g: &mut [V::Array], room: &mut [V::Array]) {
+        if V::Tail::W == V::W {
+            return rows::leading(self.vectors, width, k, g, room);
+        }
+        // All lanes are alike, so a few are enough, and what takes turns with memory is a quarter as long.
+        let (g, room) = (V::Array::values_mut(g), V::Array::values_mut(room));
+        let size = triangle(width);
+        for e in 1..size {
+            g.copy_within(e * V::W..e * V::W + V::Tail::W, e * V::Tail::W);
+        }
+        type Array<V> = <<V as Vector>::Tail as SimdBase<<V as Vector>::Token>>::Array;
+        let vectors = Vectors::<V::Tail>::new(self.vectors.simd());
+        let few = (
+            Array::<V>::chunks_mut(&mut g[..size * V::Tail::W]),
+            Array::<V>::chunks_mut(room),
+        );
+        rows::leading(vectors, width, k, few.0, few.1);
+        // From the last to the first, since each is written where others were.
+        for e in (0..triangle(k)).rev() {
+            let x = g[e * V::Tail::W];
+            g[e * V::W..][..V::W].fill(x);
+        }
+        for e in (0..2 * k * width).rev() {
+            let x = room[e * V::Tail::W];
+            room[e * V::W..][..V::W].fill(x);
+        }
     }
 
     #[inline(never)]

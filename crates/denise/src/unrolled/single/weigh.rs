@@ -1,6 +1,6 @@
 //! The residual of a panel, block of columns by block, its weights, and what they add to A and b of its rows.
 
-use super::fused::{Fused, fits};
+use super::fused::{self, Fused, Row, fits};
 use super::parts::parts;
 use super::tile::{BLOCK, add};
 use super::{PANEL, Single, lane_numbers, panels};
@@ -137,6 +137,26 @@ struct Part<'a, V: Vector> {
     trust: &'a mut [V::Array],
 }
 
+impl<V: Vector> Part<'_, V> {
+    /// Writes the sums of a row, with A if `OWN`.
+    #[inline(always)]
+    fn put<const OWN: bool>(&mut self, k: usize, row: usize, sums: &fused::Sums<V>) {
+        if OWN {
+            let size = triangle(k);
+            let a = &mut self.a[row * size..][..size];
+            for e in 0..size {
+                sums.a[e].store_array(&mut a[e]);
+            }
+        }
+        let b = &mut self.b[row * k..][..k];
+        for a in 0..k {
+            sums.b[a].store_array(&mut b[a]);
+        }
+        sums.sum.store_array(&mut self.sums[row]);
+        sums.total.store_array(&mut self.trust[row]);
+    }
+}
+
 /// What it takes to weigh a panel.
 struct Weighing<'a, V: Vector> {
     vectors: Vectors<V>,
@@ -180,38 +200,51 @@ impl<V: Vector> Weighing<'_, V> {
         }
     }
 
-    /// The same for vector row `row` of the panel of `ROWS` vectors that begins at `first`.
+    /// The same where registers hold all sums of a row.
     #[inline(always)]
-    fn fuse<const ROWS: usize>(&self, k: usize, first: usize, row: usize, part: &mut Part<'_, V>) {
+    fn fuse<const ROWS: usize, const OWN: bool>(
+        &self,
+        k: usize,
+        first: usize,
+        part: &mut Part<'_, V>,
+    ) {
+        let (n, vectors, simd) = (self.n, self.vectors, self.vectors.simd());
         let fused = Fused::<ROWS, V> {
-            vectors: self.vectors,
             k,
-            influence: self.influence,
-            row: first + row,
-            place: row,
-            variance: self.vectors.load(&self.variances[first + row]),
-            m: self.m[first * self.n..][..ROWS * self.n]
-                .as_chunks::<ROWS>()
-                .0,
+            m: self.m[first * n..][..ROWS * n].as_chunks::<ROWS>().0,
             u: self.u,
+            p: part.p,
         };
-        let sums = if self.own {
-            let sums = fused.sums::<true>(part.p);
-            let size = triangle(k);
-            let a = &mut part.a[row * size..][..size];
-            for e in 0..size {
-                sums.a[e].store_array(&mut a[e]);
-            }
-            sums
-        } else {
-            fused.sums::<false>(&[])
-        };
-        let b = &mut part.b[row * k..][..k];
-        for a in 0..k {
-            sums.b[a].store_array(&mut b[a]);
+        if ROWS == 2 && n - (first + 1) * V::W <= V::Tail::W {
+            let row = self.row(vectors, self.influence, first, 0);
+            let tail = Vectors::<V::Tail>::new(simd);
+            let tail = self.row(tail, self.influence.of_tail(tail), first, 1);
+            let (row, tail) = fused.last::<OWN>(&row, &tail);
+            part.put::<OWN>(k, 0, &row);
+            part.put::<OWN>(k, 1, &tail.widen(vectors));
+            return;
         }
-        sums.sum.store_array(&mut part.sums[row]);
-        sums.total.store_array(&mut part.trust[row]);
+        for place in 0..ROWS {
+            let row = self.row(vectors, self.influence, first, place);
+            part.put::<OWN>(k, place, &fused.one::<OWN>(&row));
+        }
+    }
+
+    #[inline(always)]
+    fn row<N: Vector>(
+        &self,
+        vectors: Vectors<N>,
+        influence: Influence<N>,
+        first: usize,
+        place: usize,
+    ) -> Row<'_, V, N> {
+        Row {
+            vectors,
+            influence,
+            number: first + place,
+            place,
+            variance: &self.variances[first + place],
+        }
     }
 
     /// [`Weighing::panel`] for a panel of `ROWS` vectors.
@@ -219,8 +252,10 @@ impl<V: Vector> Weighing<'_, V> {
     fn weigh_panel<const ROWS: usize>(&self, k: usize, first: usize, part: &mut Part<'_, V>) {
         let (n, vectors, u) = (self.n, self.vectors, self.u);
         if fits::<V>(k) {
-            for row in 0..ROWS {
-                self.fuse::<ROWS>(k, first, row, part);
+            if self.own {
+                self.fuse::<ROWS, true>(k, first, part);
+            } else {
+                self.fuse::<ROWS, false>(k, first, part);
             }
             return;
         }
