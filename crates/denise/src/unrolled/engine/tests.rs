@@ -88,7 +88,8 @@ fn in_units(n: usize, m: &[f64]) -> Vec<f64> {
         .collect()
 }
 
-const SIZES: [(usize, usize); 12] = [
+/// Among them some whose last vector of rows has few rows in it, for every width.
+const SIZES: [(usize, usize); 14] = [
     (2, 1),
     (3, 2),
     (5, 1),
@@ -96,10 +97,12 @@ const SIZES: [(usize, usize); 12] = [
     (8, 2),
     (9, 3),
     (16, 5),
+    (19, 2),
     (20, 3),
     (23, 6),
     (33, 4),
     (50, 5),
+    (51, 3),
     (41, 32),
 ];
 
