@@ -164,6 +164,7 @@ typedef struct denise_options {
   uint32_t max_concurrency;
   // Threads that one call may use for a large batch, for a matrix with n of 200 or more, or for any batch of a dense
   // network, at most 256. 0 or 1: the calling thread only. denise_load starts the others and denise_free joins them.
+  // Calls with few matrices go without them where that is found to be faster, as it is where cores are far apart.
   // On Linux they block all signals except those for their own faults, such as SIGSEGV.
   uint32_t threads;
   // DENISE_FLAG_ values combined with |, or 0.

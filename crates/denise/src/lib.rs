@@ -73,6 +73,7 @@ mod tick;
 pub mod unrolled;
 mod wire;
 mod workspaces;
+mod worth;
 #[doc(hidden)]
 pub mod zeros;
 

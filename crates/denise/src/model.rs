@@ -11,8 +11,10 @@ use crate::size::{DEFAULT_K, DEFAULT_N, check_size};
 use crate::status::{Error, Status};
 use crate::team::Team;
 use crate::unrolled::{self, Stages};
+use crate::worth::{Kind, Worth};
 use core::ffi::CStr;
 use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
 
 /// A value type of matrices: `f32` or `f64`.
 #[allow(private_bounds, reason = "sealed: no other crate can implement it")]
@@ -43,6 +45,7 @@ pub struct Model {
     k: usize,
     network: Box<dyn Network>,
     pool: Option<Pool>,
+    worth: Worth,
 }
 
 impl Model {
@@ -137,6 +140,7 @@ impl Model {
             k,
             network,
             pool,
+            worth: Worth::new(),
         };
         // A network runs its kernels while it is made. This runs the way to them, so that the first call waits for no
         // page of code.
@@ -241,7 +245,7 @@ impl Model {
         if let Some(pool) = &self.pool
             && network.together(count, pool.threads())
         {
-            return pool.lead(|team| F::run(network, team, batch));
+            return self.run_together(pool, batch);
         }
         let pool = self
             .pool
@@ -269,6 +273,24 @@ impl Model {
             }
         });
         rest.into_inner().unwrap_or_else(PoisonError::into_inner).1
+    }
+
+    /// Runs a batch of a few matrices that all threads share, if that is worth their while.
+    fn run_together<F: Element>(&self, pool: &Pool, batch: Batch<'_, F>) -> Result<(), Status> {
+        let network = &*self.network;
+        let kind = self.worth.of(size_of::<F>(), batch.count);
+        let alone = kind.is_some_and(Kind::alone);
+        let start = Instant::now();
+        let outcome = if alone {
+            F::run(network, &Team::alone(), batch)
+        } else {
+            pool.lead(|team| F::run(network, team, batch))
+        };
+        // What is wrong with a matrix may be found sooner.
+        if let (Some(kind), Ok(())) = (kind, &outcome) {
+            kind.note(alone, start.elapsed());
+        }
+        outcome
     }
 }
 

@@ -45,6 +45,7 @@ pub struct Options {
     /// Threads that one call may use for a large batch, for a matrix with n of 200 or more, or for any batch of a dense
     /// network, the calling one included. 0 or 1: the calling thread only.
     /// The others are started when the model is made, and joined when it is dropped.
+    /// Calls with few matrices go without them where that is found to be faster, as it is where cores are far apart.
     pub threads: usize,
     /// The instruction set to use.
     pub instruction_set: InstructionSet,

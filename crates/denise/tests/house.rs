@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// From the bottom up. A room may use those that stand before it.
-const ROOMS: [&str; 27] = [
+const ROOMS: [&str; 28] = [
     "status",
     "modes",
     "memory",
@@ -20,6 +20,7 @@ const ROOMS: [&str; 27] = [
     "thread",
     "team",
     "pool",
+    "worth",
     "workspaces",
     "options",
     "network",
