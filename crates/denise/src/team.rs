@@ -39,9 +39,16 @@ pub(crate) struct Board {
     panicked: AtomicBool,
 }
 
-/// Something that any number of helpers can do at once until nothing is left of it. Behind one more pointer, because an
-/// atomic one has room for an address only.
-struct Job<'a>(&'a (dyn Fn() + Sync));
+/// Something that any number of threads can do at once until nothing is left of it, told who does it. Behind one more
+/// pointer, because an atomic one has room for an address only.
+struct Job<'a>(&'a (dyn Fn(Who) + Sync));
+
+/// Who works.
+#[derive(Clone, Copy, PartialEq)]
+enum Who {
+    Leader,
+    Helper,
+}
 
 impl Board {
     pub(crate) fn new() -> Board {
@@ -98,20 +105,20 @@ impl Board {
         if !job.is_null() {
             // SAFETY: the leader put it there and keeps it until it has seen that nobody holds it.
             let Job(work) = unsafe { &*job };
-            if catch_unwind(AssertUnwindSafe(work)).is_err() {
+            if catch_unwind(AssertUnwindSafe(|| work(Who::Helper))).is_err() {
                 self.panicked.store(true, Relaxed);
             }
         }
         self.holders.fetch_sub(1, Release);
     }
 
-    /// Does `own` while the helpers that are there do `help`; when it returns, nobody has that any more.
-    fn lead(&self, help: &(dyn Fn() + Sync), own: impl FnOnce()) {
-        let job = Job(help);
+    /// Does `work` together with the helpers that are there; when it returns, nobody has it any more.
+    fn lead(&self, work: &(dyn Fn(Who) + Sync)) {
+        let job = Job(work);
         self.job.store((&raw const job).cast_mut().cast(), SeqCst);
         self.jobs.fetch_add(1, Release);
         // Even if this thread panics, no helper may be left with something of its stack.
-        let own = catch_unwind(AssertUnwindSafe(own));
+        let own = catch_unwind(AssertUnwindSafe(|| work(Who::Leader)));
         self.job.store(null_mut(), SeqCst);
         let mut looks = 0;
         while self.holders.load(SeqCst) != 0 {
@@ -199,38 +206,30 @@ impl<'a> Team<'a> {
         I: DoubleEndedIterator + Send,
     {
         let mut rooms = rooms.into_iter();
-        let Some(mut own) = rooms.next() else {
+        let Some(board) = self.board else {
+            if let Some(mut room) = rooms.next() {
+                items.for_each(
+                    #[inline(always)]
+                    |item| each(&mut room, item),
+                );
+            }
             return;
         };
-        let Some(board) = self.board else {
-            return items.for_each(
-                #[inline(always)]
-                |item| each(&mut own, item),
-            );
-        };
-        // The first item is taken before anybody else looks, and a helper takes its room with its first one: whatever
-        // two threads write takes its time from one to the other.
-        let mut items = items.fuse();
-        let first = items.next();
-        let rest = Mutex::new((rooms, items));
+        let rest = Mutex::new((rooms, items.fuse()));
         let rest = || rest.lock().unwrap_or_else(PoisonError::into_inner);
-        let help = || {
-            let mut all = rest();
-            let Some(mut room) = all.0.next() else {
+        board.lead(&|who| {
+            let Some(mut room) = rest().0.next() else {
                 return;
             };
-            let mut next = all.1.next_back();
-            drop(all);
-            while let Some(item) = next {
+            let next = || {
+                let items = &mut rest().1;
+                match who {
+                    Who::Leader => items.next(),
+                    Who::Helper => items.next_back(),
+                }
+            };
+            while let Some(item) = next() {
                 each(&mut room, item);
-                next = rest().1.next_back();
-            }
-        };
-        board.lead(&help, || {
-            let mut next = first;
-            while let Some(item) = next {
-                each(&mut own, item);
-                next = rest().1.next();
             }
         });
     }

@@ -189,25 +189,43 @@ impl<V: Vector> Delivery<'_, V> {
     /// Rows from `first` on, as many as there is room for.
     #[inline(never)]
     fn rows(&self, first: usize, l: &mut [V::Scalar], s: &mut [V::Scalar]) {
-        by_one::<3, V>(
-            self.vectors,
-            self.k,
-            #[inline(always)]
-            |k| {
-                let (n, rows) = (self.n, self.n.div_ceil(V::W));
-                for row in 0..l.len().max(s.len()) / n {
-                    let (l, s) = (rest(l, row * n), rest(s, row * n));
-                    match rows {
-                        3 => self.run::<3>(k, first + row, 0, l, s),
-                        2 => self.run::<2>(k, first + row, 0, l, s),
-                        _ => self.row(k, first + row, l, s),
+        let (n, vectors) = (self.n, self.vectors);
+        let count = l.len().max(s.len()) / n;
+        if size_of::<V>() > 32 {
+            return by_one::<3, V>(
+                vectors,
+                self.k,
+                #[inline(always)]
+                |k| {
+                    for row in 0..count {
+                        self.row(k, first + row, rest(l, row * n), rest(s, row * n));
                     }
+                },
+            );
+        }
+        // The library without AVX-512 should have little code, so only the usual size has its own.
+        if size_of::<V>() > 16 && n.div_ceil(V::W) == PANEL && self.k == 3 {
+            return vectors.vectorize(
+                #[inline(always)]
+                || {
+                    for row in 0..count {
+                        let (l, s) = (rest(l, row * n), rest(s, row * n));
+                        self.run::<PANEL>(3, first + row, 0, l, s);
+                    }
+                },
+            );
+        }
+        vectors.vectorize(
+            #[inline(always)]
+            || {
+                for row in 0..count {
+                    self.row(self.k, first + row, rest(l, row * n), rest(s, row * n));
                 }
             },
         );
     }
 
-    /// A row that several panels have.
+    /// A row, panel by panel.
     #[inline(always)]
     fn row(&self, k: usize, j: usize, l: &mut [V::Scalar], s: &mut [V::Scalar]) {
         for (top, count) in panels(self.n.div_ceil(V::W)) {
@@ -278,26 +296,11 @@ fn store_runs<const COUNT: usize, V: Vector>(values: &[V; COUNT], run: &mut [V::
         }
         return;
     }
-    for (run, &x) in run.chunks_mut(V::W).zip(values) {
-        store_run(x, run);
+    // The end of the output.
+    let mut all = [V::Array::filled(V::Scalar::ZERO); COUNT];
+    for v in 0..COUNT {
+        values[v].store_array(&mut all[v]);
     }
-}
-
-/// Stores up to `W` values, as many as there is room for.
-#[inline(always)]
-fn store_run<V: Vector>(values: V, run: &mut [V::Scalar]) {
-    if run.len() >= V::W {
-        values.store_array(&mut V::Array::chunks_mut(run)[0]);
-        return;
-    }
-    // Half of them at once, if so many there are.
-    let values = values.to_array();
-    let values: &[V::Scalar] = values.as_ref();
-    let half = if run.len() < V::W / 2 { 0 } else { V::W / 2 };
-    if half > 0 {
-        run[..V::W / 2].copy_from_slice(&values[..V::W / 2]);
-    }
-    for (x, &value) in run.iter_mut().zip(values).skip(half) {
-        *x = value;
-    }
+    let all = V::Array::values_mut(&mut all);
+    run.copy_from_slice(&all[..run.len()]);
 }
