@@ -267,9 +267,9 @@ fn layer<V: Vector>(
                 w,
                 c,
                 a: &mut *a,
-                b: &mut *b,
-                sums: &mut *sums,
-                trust: &mut *trust,
+                b,
+                sums,
+                trust,
             };
             // A step that takes back needs those of all rows first. What it takes is put together here, where it is used:
             // what was written a moment ago is slow to copy.

@@ -160,7 +160,7 @@ impl<const ROWS: usize, V: Vector> Fused<'_, ROWS, V> {
         m.map(
             #[inline(always)]
             move |(lane, m)| {
-                here = here + V::Scalar::ONE;
+                here += V::Scalar::ONE;
                 Column {
                     lane,
                     here,
