@@ -45,7 +45,7 @@ pub struct Model {
     k: usize,
     network: Box<dyn Network>,
     pool: Option<Pool>,
-    worth: Worth,
+    worth: Box<Worth>,
 }
 
 impl Model {
@@ -140,7 +140,7 @@ impl Model {
             k,
             network,
             pool,
-            worth: Worth::new(),
+            worth: boxed(Worth::new())?,
         };
         // A network runs its kernels while it is made. This runs the way to them, so that the first call waits for no
         // page of code.
