@@ -297,8 +297,10 @@ impl Model {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use core::sync::atomic::{AtomicUsize, Ordering};
     use denise_data::matrices::covariance;
     use denise_data::random::Random;
+    use std::time::Duration;
 
     /// Shares of the batch go to whoever is free, and nothing depends on it.
     #[test]
@@ -337,6 +339,84 @@ mod tests {
         let alone = split(1);
         assert_eq!(alone, split(2));
         assert_eq!(alone, split(4));
+    }
+
+    /// Takes 3 ms one way and no time the other; notes which way calls went.
+    struct Slow {
+        slow_alone: bool,
+        wrong: bool,
+        alone: AtomicUsize,
+    }
+
+    impl Slow {
+        fn run(&self, team: &Team<'_>) -> Result<(), Status> {
+            let alone = team.threads() == 1;
+            self.alone.fetch_add(usize::from(alone), Ordering::Relaxed);
+            if alone == self.slow_alone {
+                std::thread::sleep(Duration::from_millis(3));
+            }
+            if self.wrong {
+                Err(Status::NotFinite)
+            } else {
+                Ok(())
+            }
+        }
+    }
+
+    impl Network for &'static Slow {
+        fn run_f32(&self, team: &Team<'_>, batch: Batch<'_, f32>) -> Result<(), Status> {
+            if batch.count == 0 {
+                Ok(())
+            } else {
+                self.run(team)
+            }
+        }
+        fn run_f64(&self, team: &Team<'_>, batch: Batch<'_, f64>) -> Result<(), Status> {
+            if batch.count == 0 {
+                Ok(())
+            } else {
+                self.run(team)
+            }
+        }
+        fn kernel(&self) -> &'static CStr {
+            c"slow"
+        }
+        fn share(&self, _: usize, _: usize) -> usize {
+            1
+        }
+        fn together(&self, count: usize, _: usize) -> bool {
+            count > 0
+        }
+    }
+
+    /// Of 60 calls, how many a model makes on the calling thread alone.
+    fn calls_alone(slow_alone: bool, wrong: bool) -> usize {
+        let network: &'static Slow = Box::leak(Box::new(Slow {
+            slow_alone,
+            wrong,
+            alone: AtomicUsize::new(0),
+        }));
+        let options = Options {
+            threads: 2,
+            ..Options::size(2, 1)
+        };
+        let model = Model::of(2, 1, Box::new(network), &options).unwrap();
+        for _ in 0..60 {
+            let outcome = model.decompose(&[1.0_f32; 4], Outputs::default());
+            assert_eq!(outcome.is_err(), wrong);
+        }
+        network.alone.load(Ordering::Relaxed)
+    }
+
+    #[test]
+    fn calls_go_without_threads_where_that_is_faster() {
+        // Four to learn; else all but the first four and three tries.
+        let near = calls_alone(true, false);
+        assert_eq!(near, 4);
+        let far = calls_alone(false, false);
+        assert!((40..60).contains(&far), "{far}");
+        // What fails says nothing about time.
+        assert_eq!(calls_alone(false, true), 0);
     }
 
     /// Threads share the panels of a large matrix, or take one matrix each, and nothing depends on it.

@@ -197,8 +197,14 @@ impl<V: Vector> Delivery<'_, V> {
                 self.k,
                 #[inline(always)]
                 |k| {
+                    let rows = n.div_ceil(V::W);
                     for row in 0..count {
-                        self.row(k, first + row, rest(l, row * n), rest(s, row * n));
+                        let (l, s) = (rest(l, row * n), rest(s, row * n));
+                        match rows {
+                            3 => self.run::<3>(k, first + row, 0, l, s),
+                            2 => self.run::<2>(k, first + row, 0, l, s),
+                            _ => self.row(k, first + row, l, s),
+                        }
                     }
                 },
             );

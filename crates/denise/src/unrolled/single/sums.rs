@@ -48,7 +48,7 @@ impl<V: Vector> Sums<V> for Single<'_, V> {
         if V::Tail::W == V::W {
             return rows::leading(self.vectors, width, k, g, room);
         }
-        // All lanes are alike, so a few are enough, and what takes turns with memory is a quarter as long.
+        // All lanes are alike, so a few are enough, and less is loaded and stored.
         let (g, room) = (V::Array::values_mut(g), V::Array::values_mut(room));
         let size = triangle(width);
         for e in 1..size {
